@@ -1,0 +1,103 @@
+// One thread's event loop: mail, sockets, timers, output, and the decision to spin or to park.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/clock.h"
+#include "core/buffer_pool.h"
+#include "core/log_ring.h"
+#include "core/mail.h"
+#include "core/mesh.h"
+#include "core/parker.h"
+#include "core/poller.h"
+#include "core/shard_metrics.h"
+#include "core/timer_wheel.h"
+
+namespace taut {
+
+class Shard;
+
+/// What runs on a shard. Every call comes from the shard's thread and never waits.
+class ShardProgram {
+ public:
+  virtual ~ShardProgram() = default;
+
+  /// Once, before the first turn, on the shard's thread.
+  virtual void start(Shard& shard) = 0;
+  /// Ready descriptors, at most Shard::kEventsPerTurn.
+  virtual void on_events(std::span<const PollEvent> events) = 0;
+  /// Mail from one shard, in the order in which it was sent, at most SpscRing's batch.
+  virtual void on_mail(ShardId from, std::span<const Mail> batch) = 0;
+  /// A timer that is due (see TimerWheel).
+  virtual void on_timer(Timer& timer) = 0;
+  /// End of a turn that did something: write corked output. Mail sent here still leaves in this turn.
+  virtual void flush() = 0;
+  /// True while there is work that no event, mail or timer will announce; the shard then does not park and calls
+  /// continue_work() in its next turn.
+  [[nodiscard]] virtual bool has_work() const = 0;
+  virtual void continue_work() = 0;
+  /// The stop signal was seen: say goodbye, begin closing. The shard then goes on turning until stopped() or
+  /// Options::stop_within_ns.
+  virtual void stop() = 0;
+  [[nodiscard]] virtual bool stopped() const = 0;
+};
+
+/// The engine's unit: one thread, its mailboxes, its poller, its timers, its pool, its log ring.
+/// Owner thread only, except request_stop() and metrics().
+class Shard {
+ public:
+  static constexpr uint32_t kEventsPerTurn = 256;
+
+  struct Options {
+    ShardId id = 0;
+    WaitOptions wait;
+    int pin_to_cpu = -1;  ///< -1: not pinned
+    int64_t stop_within_ns = 4'000'000'000;
+    BufferPool::Options pool;
+  };
+
+  /// All dependencies outlive the shard.
+  Shard(const Options& options, Clock& clock, Poller& poller, Mesh& mesh, LogRing& log);
+  Shard(const Shard&) = delete;
+  Shard& operator=(const Shard&) = delete;
+  ~Shard();
+
+  /// Runs turns until the program has stopped. The calling thread becomes the owner (and is pinned if asked).
+  void run(ShardProgram& program);
+
+  /// start() plus nothing else, for a simulator that calls turn() itself.
+  void begin(ShardProgram& program);
+  /// One turn that never waits: mail, sockets, due timers, continue_work, flush, doorbells. True if anything happened.
+  bool turn(ShardProgram& program);
+
+  /// Any thread, also a signal handler's thread: the loop notices within 100 ms under every strategy.
+  void request_stop() noexcept;
+
+  // -- for the program, on the shard's thread --
+
+  [[nodiscard]] ShardId id() const;
+  [[nodiscard]] uint32_t shards() const;
+  /// The time of this turn, read once at its beginning and again after a wait.
+  [[nodiscard]] int64_t now_ns() const;
+  [[nodiscard]] Clock& clock();
+  [[nodiscard]] Poller& poller();
+  [[nodiscard]] TimerWheel& timers();
+  [[nodiscard]] BufferPool& pool();
+  [[nodiscard]] LogRing& log();
+
+  /// Puts mail into the ring to another shard, or to this one (delivered in the next turn). Never blocks, never
+  /// fails: what does not fit goes to a bounded local overflow in order. Visible to the receiver at the end of the
+  /// turn (one release store and at most one wake per touched ring).
+  void send(ShardId to, const Mail& mail);
+  /// True while some overflow is not empty: the program must not read more input that could cause mail.
+  [[nodiscard]] bool congested() const;
+
+  [[nodiscard]] ShardMetrics& metrics();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace taut
