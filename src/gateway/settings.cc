@@ -1,0 +1,308 @@
+#include "gateway/settings.h"
+
+#include <algorithm>
+#include <array>
+
+namespace taut::gateway {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kWaitModes{"adaptive", "park", "busy"};
+constexpr std::array<std::string_view, 2> kLogFormats{"text", "json"};
+constexpr std::array<std::string_view, 4> kLogLevels{"debug", "info", "warn", "error"};
+constexpr std::array<std::string_view, 3> kRoles{"visitor", "agent", "admin"};
+
+constexpr uint64_t kHourMs = 3'600'000;
+constexpr uint64_t kDayMs = 24 * kHourMs;
+constexpr uint64_t kYearSeconds = 366ULL * 86'400;
+
+Status is_id(std::string_view text) {
+  if (valid_id(text)) return {};
+  return fail("1 to 64 characters of A-Z a-z 0-9 . _ -");
+}
+
+Status is_not_empty(std::string_view text) {
+  if (!text.empty()) return {};
+  return fail("something");
+}
+
+Status is_origin(std::string_view text) {
+  const bool scheme = text.starts_with("https://") || text.starts_with("http://");
+  if (scheme && !text.ends_with('/')) return {};
+  return fail("an origin like https://example.org, without a path");
+}
+
+bool has_twice(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  return std::ranges::adjacent_find(names) != names.end();
+}
+
+void add_network(std::vector<ConfigRow>& rows, Settings& s) {
+  rows.push_back(
+      {.key = "listen",
+       .section = "Network",
+       .field = &s.listen,
+       .help = "Address for WebSocket (/v1/chat) and HTTP; port 0 takes a free port and prints it"});
+  rows.push_back({.key = "origin",
+                  .section = "Network",
+                  .field = &s.origins,
+                  .help = "Web origin whose pages may connect, beside the server's own; may repeat",
+                  .value_name = "URL",
+                  .check = is_origin});
+  rows.push_back({.key = "connections-max",
+                  .section = "Network",
+                  .field = &s.connections_max,
+                  .help = "Most connections at once; each needs one open file",
+                  .min = 1,
+                  .max = 10'000'000});
+  rows.push_back({.key = "hello-timeout-ms",
+                  .section = "Network",
+                  .field = &s.hello_timeout_ms,
+                  .help = "Time that a new connection has for its handshake and hello",
+                  .unit = Unit::ms,
+                  .min = 100,
+                  .max = kHourMs});
+  rows.push_back({.key = "ping-ms",
+                  .section = "Network",
+                  .field = &s.ping_ms,
+                  .help = "Interval of pings; a connection without a pong for 1.5 of them is closed",
+                  .unit = Unit::ms,
+                  .min = 100,
+                  .max = kHourMs});
+}
+
+void add_identity(std::vector<ConfigRow>& rows, Settings& s) {
+  rows.push_back(
+      {.key = "secret-file",
+       .section = "Identity",
+       .field = &s.secret_files,
+       .help =
+           "File with the secret of the tokens, at least 32 bytes; may repeat: the first signs, all verify",
+       .value_name = "FILE",
+       .min = 1,
+       .required = true,
+       .check = is_not_empty});
+  rows.push_back({.key = "site",
+                  .section = "Identity",
+                  .field = &s.site,
+                  .help = "The site that this process serves; tokens for another are refused",
+                  .value_name = "ID",
+                  .check = is_id});
+  rows.push_back({.key = "admin-key-file",
+                  .section = "Identity",
+                  .field = &s.admin_key_file,
+                  .help = "File with the key of the HTTP API; without one the API answers 403",
+                  .value_name = "FILE"});
+}
+
+void add_chat(std::vector<ConfigRow>& rows, Settings& s) {
+  rows.push_back({.key = "group",
+                  .section = "Chat",
+                  .field = &s.groups,
+                  .help = "Group of agents; may repeat: the first takes conversations that name none",
+                  .value_name = "ID",
+                  .min = 1,
+                  .check = is_id});
+  rows.push_back({.key = "accept-ms",
+                  .section = "Chat",
+                  .field = &s.accept_ms,
+                  .help = "Time that an agent has to accept before the conversation goes back to the queue",
+                  .unit = Unit::ms,
+                  .min = 100,
+                  .max = kDayMs});
+  rows.push_back({.key = "agent-grace-ms",
+                  .section = "Chat",
+                  .field = &s.agent_grace_ms,
+                  .help = "Time that an agent without a connection keeps presence and conversations",
+                  .unit = Unit::ms,
+                  .max = kDayMs});
+  rows.push_back({.key = "visitor-grace-ms",
+                  .section = "Chat",
+                  .field = &s.visitor_grace_ms,
+                  .help = "Time that a visitor without a connection keeps the place in the queue",
+                  .unit = Unit::ms,
+                  .max = kDayMs});
+  rows.push_back({.key = "history-items",
+                  .section = "Chat",
+                  .field = &s.history_items,
+                  .help = "Messages and events kept in memory per conversation",
+                  .min = 1,
+                  .max = 1'000'000});
+  rows.push_back({.key = "conversations-max",
+                  .section = "Chat",
+                  .field = &s.conversations_max,
+                  .help = "Most conversations in memory at once",
+                  .min = 1,
+                  .max = 100'000'000});
+}
+
+void add_limits(std::vector<ConfigRow>& rows, Settings& s) {
+  rows.push_back({.key = "max-text-bytes",
+                  .section = "Limits",
+                  .field = &s.max_text_bytes,
+                  .help = "Longest text of one message",
+                  .unit = Unit::bytes,
+                  .min = 1,
+                  .max = 1U << 20});
+  rows.push_back({.key = "max-inflight",
+                  .section = "Limits",
+                  .field = &s.max_inflight,
+                  .help = "Sends of one connection that wait for their first ack",
+                  .min = 1,
+                  .max = 1'000'000});
+  rows.push_back({.key = "rate-visitor",
+                  .section = "Limits",
+                  .field = &s.rate_visitor,
+                  .help = "Messages per second and burst of one visitor; 0 is no limit"});
+  rows.push_back({.key = "rate-agent",
+                  .section = "Limits",
+                  .field = &s.rate_agent,
+                  .help = "Messages per second and burst of one agent; 0 is no limit"});
+  rows.push_back({.key = "soft-limit-bytes",
+                  .section = "Limits",
+                  .field = &s.soft_limit_bytes,
+                  .help = "Unsent output of one connection that makes it slow",
+                  .unit = Unit::bytes,
+                  .min = 4'096,
+                  .max = 1U << 30});
+  rows.push_back({.key = "hard-limit-bytes",
+                  .section = "Limits",
+                  .field = &s.hard_limit_bytes,
+                  .help = "Unsent output of one connection that closes it (4103)",
+                  .unit = Unit::bytes,
+                  .min = 4'096,
+                  .max = 1U << 30});
+  rows.push_back({.key = "slow-reader-ms",
+                  .section = "Limits",
+                  .field = &s.slow_reader_ms,
+                  .help = "Time that a connection may be slow before it is closed (4103)",
+                  .unit = Unit::ms,
+                  .min = 1,
+                  .max = kHourMs});
+  rows.push_back({.key = "pool-bytes-max",
+                  .section = "Limits",
+                  .field = &s.pool_bytes_max,
+                  .help = "Most memory for messages of all shards together",
+                  .unit = Unit::bytes,
+                  .min = 1U << 20,
+                  .max = 1ULL << 42});
+}
+
+void add_engine(std::vector<ConfigRow>& rows, Settings& s) {
+  rows.push_back({.key = "shards",
+                  .section = "Engine",
+                  .field = &s.shards,
+                  .help = "Threads that carry messages; 0 is one per usable physical core",
+                  .max = 256});
+  rows.push_back({.key = "wait",
+                  .section = "Engine",
+                  .field = choice_field(s.wait, kWaitModes),
+                  .help = "What an idle shard does: spin as long as it pays, sleep at once, or never sleep"});
+  rows.push_back({.key = "pin", .section = "Engine", .field = &s.pin, .help = "Bind each shard to its core"});
+  rows.push_back(
+      {.key = "data",
+       .section = "Engine",
+       .field = &s.data,
+       .help = "Directory for what outlives a restart, created if missing; nothing is written to it yet",
+       .value_name = "DIR"});
+  rows.push_back({.key = "log-level",
+                  .section = "Log",
+                  .field = choice_field(s.log_level, kLogLevels),
+                  .help = "Least important lines that are written to standard error"});
+  rows.push_back({.key = "log-format",
+                  .section = "Log",
+                  .field = choice_field(s.log_format, kLogFormats),
+                  .help = "Lines for people or for programs"});
+  rows.push_back({.key = "demo",
+                  .section = "Demonstration",
+                  .field = &s.demo,
+                  .help = "Serve demonstration pages that hand a token to everybody; for trying out only"});
+}
+
+}  // namespace
+
+Config serve_config(Settings& settings) {
+  std::vector<ConfigRow> rows;
+  add_network(rows, settings);
+  add_identity(rows, settings);
+  add_chat(rows, settings);
+  add_limits(rows, settings);
+  add_engine(rows, settings);
+  return Config("taut serve", "Runs the gateway until SIGTERM or SIGINT.", std::move(rows));
+}
+
+Status check(const Settings& s) {
+  if (s.soft_limit_bytes > s.hard_limit_bytes) {
+    return fail("--soft-limit-bytes " + std::to_string(s.soft_limit_bytes) + " is above --hard-limit-bytes " +
+                std::to_string(s.hard_limit_bytes) + ": lower the first or raise the second");
+  }
+  if (s.max_text_bytes > s.soft_limit_bytes) {
+    return fail("--max-text-bytes " + std::to_string(s.max_text_bytes) + " is above --soft-limit-bytes " +
+                std::to_string(s.soft_limit_bytes) + ": one message would make its reader slow");
+  }
+  if (has_twice(s.groups)) return fail("--group names the same group twice: remove one");
+  return {};
+}
+
+Config token_config(TokenSettings& s) {
+  std::vector<ConfigRow> rows;
+  rows.push_back({.key = "secret-file",
+                  .section = "Token",
+                  .field = &s.secret_files,
+                  .help = "File with the secret, at least 32 bytes; the first signs",
+                  .value_name = "FILE",
+                  .min = 1,
+                  .required = true,
+                  .check = is_not_empty});
+  rows.push_back({.key = "role",
+                  .section = "Token",
+                  .field = choice_field(s.role, kRoles),
+                  .help = "Who the holder is"});
+  rows.push_back({.key = "id",
+                  .section = "Token",
+                  .field = &s.id,
+                  .help = "The holder's id",
+                  .value_name = "ID",
+                  .required = true,
+                  .check = is_id});
+  rows.push_back({.key = "site",
+                  .section = "Token",
+                  .field = &s.site,
+                  .help = "The site that the token is good for",
+                  .value_name = "ID",
+                  .check = is_id});
+  rows.push_back({.key = "ttl",
+                  .section = "Token",
+                  .field = &s.ttl_s,
+                  .help = "Seconds until the token expires",
+                  .value_name = "SECONDS",
+                  .min = 1,
+                  .max = kYearSeconds});
+  rows.push_back(
+      {.key = "name", .section = "Token", .field = &s.name, .help = "Name shown to the other side"});
+  rows.push_back({.key = "groups",
+                  .section = "Agents",
+                  .field = &s.groups,
+                  .help = "Groups that the agent works for",
+                  .value_name = "ID,ID",
+                  .commas = true,
+                  .check = is_id});
+  rows.push_back({.key = "capacity",
+                  .section = "Agents",
+                  .field = &s.capacity,
+                  .help = "Conversations that the agent takes at once",
+                  .max = 10'000});
+  rows.push_back({.key = "open",
+                  .section = "Visitors",
+                  .field = &s.open,
+                  .help = "Whether the visitor may open conversations"});
+  return Config("taut token", "Signs a token and prints it alone on standard output.", std::move(rows));
+}
+
+Status check(const TokenSettings& s) {
+  if (s.role != Role::agent && !s.groups.empty()) return fail("--groups is for --role agent only");
+  if (has_twice(s.groups)) return fail("--groups names the same group twice: remove one");
+  return {};
+}
+
+}  // namespace taut::gateway

@@ -1,0 +1,90 @@
+// What `taut serve` and `taut token` can be told, with the defaults, as plain structs and their tables.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/config.h"
+#include "base/identity.h"
+#include "base/result.h"
+
+namespace taut::gateway {
+
+/// How an idle shard waits (docs/waits.md).
+enum class WaitMode : uint8_t { adaptive, park, busy };
+enum class LogFormat : uint8_t { text, json };
+enum class LogLevel : uint8_t { debug, info, warn, error };
+
+/// The server's settings, constant after start-up. Names follow the keys; the initial values are the
+/// defaults. Limits without "per" hold for the whole process.
+struct Settings {
+  // Network
+  HostPort listen{"127.0.0.1", 8080};  ///< WebSocket and HTTP; port 0 takes a free one
+  std::vector<std::string> origins;    ///< allowed Origin headers beside Origin == Host
+  uint32_t connections_max = 100'000;
+  uint32_t hello_timeout_ms = 10'000;
+  uint32_t ping_ms = 25'000;
+
+  // Identity
+  std::string site = "demo";
+  std::vector<std::string> secret_files;  ///< the first signs, all verify
+  std::string admin_key_file;             ///< empty: the HTTP API answers 403
+
+  // Chat
+  std::vector<std::string> groups{"default"};  ///< never empty, each a valid id, no duplicates
+  uint32_t accept_ms = 30'000;
+  uint32_t agent_grace_ms = 30'000;
+  uint32_t visitor_grace_ms = 180'000;
+  uint32_t history_items = 256;  ///< kept per conversation
+  uint32_t conversations_max = 100'000;
+
+  // Limits
+  uint32_t max_text_bytes = 16'384;
+  uint32_t max_inflight = 1'024;  ///< sends without an accepted ack, per connection
+  Rate rate_visitor{200, 1'000};  ///< messages per identity
+  Rate rate_agent{1'000, 5'000};
+  uint32_t soft_limit_bytes = 256U << 10;  ///< per connection, outbound: its sources are paused
+  uint32_t hard_limit_bytes = 4U << 20;    ///< per connection, outbound: closed with 4103
+  uint32_t slow_reader_ms = 2'000;         ///< over the soft limit for so long: closed with 4103
+  uint64_t pool_bytes_max = 1ULL << 30;
+
+  // Engine
+  uint32_t shards = 0;  ///< 0: one per usable physical core
+  WaitMode wait = WaitMode::adaptive;
+  bool pin = true;
+  std::string data;  ///< directory; empty: nothing is kept on disk
+
+  // Log
+  LogLevel log_level = LogLevel::info;
+  LogFormat log_format = LogFormat::text;
+
+  // Demonstration
+  bool demo = false;
+};
+
+/// The table behind `taut serve`; it writes into `settings`, which outlives it.
+[[nodiscard]] Config serve_config(Settings& settings);
+
+/// What one row cannot say: limits that depend on each other, names that occur twice.
+[[nodiscard]] Status check(const Settings& settings);
+
+/// A token to be minted.
+struct TokenSettings {
+  std::vector<std::string> secret_files;  ///< the first signs
+  Role role = Role::visitor;
+  std::string id;
+  std::string site = "demo";
+  std::string name;
+  std::vector<std::string> groups;  ///< agents only
+  uint32_t capacity = 3;            ///< agents only: conversations at once
+  uint32_t ttl_s = 3'600;
+  bool open = true;  ///< visitors only: may open conversations
+};
+
+/// The table behind `taut token`; it writes into `settings`, which outlives it.
+[[nodiscard]] Config token_config(TokenSettings& settings);
+
+[[nodiscard]] Status check(const TokenSettings& settings);
+
+}  // namespace taut::gateway
