@@ -1,0 +1,11 @@
+// Whether bytes are UTF-8.
+#pragma once
+
+#include <string_view>
+
+namespace taut::wire {
+
+/// Strict: no surrogates, no overlong forms, nothing above U+10FFFF. About 10 GB/s or better. Any thread.
+[[nodiscard]] bool validate_utf8(std::string_view bytes) noexcept;
+
+}  // namespace taut::wire
