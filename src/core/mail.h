@@ -11,8 +11,9 @@ namespace taut {
 
 using ShardId = uint32_t;
 
-/// One cache line: a kind that the program defines, and 56 bytes of a plain struct of its own. Views are refused
-/// at compile time (no_views.h): what a mail points to must be a block whose ownership travels with it.
+/// One cache line: a kind that the program defines, and 56 bytes of a plain struct of its own. Views are
+/// refused at compile time (no_views.h): what a mail points to must be a block whose ownership travels with
+/// it.
 struct alignas(64) Mail {
   uint32_t kind = 0;
   uint32_t reserved = 0;

@@ -35,8 +35,8 @@ class Poller {
   /// Forgets a descriptor; events already handed out may still carry its token.
   virtual void remove(int fd) = 0;
 
-  /// Fills `out` with what is ready and returns how many. timeout_ns: 0 looks and returns, < 0 waits for ever.
-  /// Returns early, perhaps with 0 events, after wake(); consumes that wake.
+  /// Fills `out` with what is ready and returns how many. timeout_ns: 0 looks and returns, < 0 waits for
+  /// ever. Returns early, perhaps with 0 events, after wake(); consumes that wake.
   [[nodiscard]] virtual uint32_t wait(std::span<PollEvent> out, int64_t timeout_ns) = 0;
 
   /// Makes a current or the next wait() return. Any thread; one system call.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "base/clock.h"
@@ -33,8 +34,8 @@ class ShardProgram {
   virtual void on_timer(Timer& timer) = 0;
   /// End of a turn that did something: write corked output. Mail sent here still leaves in this turn.
   virtual void flush() = 0;
-  /// True while there is work that no event, mail or timer will announce; the shard then does not park and calls
-  /// continue_work() in its next turn.
+  /// True while there is work that no event, mail or timer will announce; the shard then does not park and
+  /// calls continue_work() in its next turn.
   [[nodiscard]] virtual bool has_work() const = 0;
   virtual void continue_work() = 0;
   /// The stop signal was seen: say goodbye, begin closing. The shard then goes on turning until stopped() or
@@ -48,6 +49,9 @@ class ShardProgram {
 class Shard {
  public:
   static constexpr uint32_t kEventsPerTurn = 256;
+  /// Most mails that may wait for one full ring (64 MiB). More means that the program reads input while
+  /// congested(): our bug, and the process ends with one line rather than lose a message.
+  static constexpr uint32_t kOverflowMax = 1U << 20;
 
   struct Options {
     ShardId id = 0;
@@ -68,7 +72,8 @@ class Shard {
 
   /// start() plus nothing else, for a simulator that calls turn() itself.
   void begin(ShardProgram& program);
-  /// One turn that never waits: mail, sockets, due timers, continue_work, flush, doorbells. True if anything happened.
+  /// One turn that never waits: mail, sockets, due timers, continue_work, flush, doorbells. True if anything
+  /// happened.
   bool turn(ShardProgram& program);
 
   /// Any thread, also a signal handler's thread: the loop notices within 100 ms under every strategy.
@@ -86,13 +91,15 @@ class Shard {
   [[nodiscard]] BufferPool& pool();
   [[nodiscard]] LogRing& log();
 
-  /// Puts mail into the ring to another shard, or to this one (delivered in the next turn). Never blocks, never
-  /// fails: what does not fit goes to a bounded local overflow in order. Visible to the receiver at the end of the
-  /// turn (one release store and at most one wake per touched ring).
+  /// Puts mail into the ring to another shard, or to this one (delivered in the next turn). Never blocks,
+  /// never fails: what does not fit goes to a bounded local overflow in order, whose memory exists only while
+  /// it is needed. Visible to the receiver at the end of the turn (one release store and at most one wake per
+  /// touched ring).
   void send(ShardId to, const Mail& mail);
   /// True while some overflow is not empty: the program must not read more input that could cause mail.
   [[nodiscard]] bool congested() const;
 
+  /// Any thread may read.
   [[nodiscard]] ShardMetrics& metrics();
 
  private:

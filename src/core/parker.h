@@ -1,0 +1,62 @@
+// What an idle thread does next: spin another rung, or go and wait in the kernel.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/result.h"
+#include "core/spin_budget.h"
+#include "core/spin_gate.h"
+
+namespace taut {
+
+/// How a thread waits for work. More strategies join by name.
+struct WaitOptions {
+  enum class Strategy : uint8_t {
+    adaptive,  ///< spin as long as spinning is cheaper than being woken, then park
+    park,  ///< park at once: the least CPU, a wake (tens of microseconds) before every message after a pause
+    busy,  ///< never park: a core for ever, for dedicated machines and measurements
+  };
+  Strategy strategy = Strategy::adaptive;
+  /// What the process may use; decides how many spin to begin with. 0: ask the host when the shard starts.
+  uint32_t usable_cores = 0;
+};
+
+/// "adaptive", "park" or "busy". Error: the name and the ones there are.
+[[nodiscard]] Result<WaitOptions> parse_wait(std::string_view name);
+[[nodiscard]] std::string_view format_wait(const WaitOptions& options);
+
+/// The waiting policy of one thread. Pure but for the gate's source; times are that thread's monotonic clock.
+/// An idle period begins with the first turn that found nothing and ends with the first that found something.
+class Parker {
+ public:
+  /// `source` may be null (nothing speaks against spinning) and outlives the parker.
+  Parker(const WaitOptions& options, const SpinGate::Options& gate, GateSource* source);
+
+  /// Something was done at now_ns: ends the idle period, if there was one.
+  void worked(int64_t now_ns) noexcept;
+  /// Nothing was found at now_ns: true = park now, false = spin on. Reads the gate at most every 100 ms, and
+  /// only when spinning is wanted at all.
+  [[nodiscard]] bool should_park(int64_t now_ns) noexcept;
+  /// A wake that was due at due_ns reached us at ran_ns.
+  void woken(int64_t due_ns, int64_t ran_ns) noexcept { budget_.record_wake_cost(ran_ns - due_ns); }
+
+  /// True when parking is the only way to wait now, so that a turn may go straight from work into the kernel.
+  [[nodiscard]] bool never_spins() const noexcept { return allowed_ns_ <= 0; }
+  /// Longest spin allowed now; 0 while a gate is closed or under `park`, INT64_MAX under `busy`.
+  [[nodiscard]] int64_t allowed_ns() const noexcept { return allowed_ns_; }
+  [[nodiscard]] const SpinBudget& budget() const noexcept { return budget_; }
+  [[nodiscard]] const SpinGate& gate() const noexcept { return gate_; }
+
+ private:
+  void update_allowed(int64_t now_ns) noexcept;
+
+  const WaitOptions::Strategy strategy_;
+  SpinBudget budget_;
+  SpinGate gate_;
+  GateSource* const source_;
+  int64_t idle_since_ns_ = -1;  ///< -1: not idle
+  int64_t allowed_ns_ = 0;
+};
+
+}  // namespace taut

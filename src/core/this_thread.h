@@ -1,0 +1,18 @@
+// What a thread may ask of the kernel for itself: a processor, a name, exact timers.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace taut {
+
+/// Runs the calling thread on one processor only. Error: not allowed, or no such processor; the thread stays
+/// free.
+[[nodiscard]] Status pin_this_thread(int cpu);
+/// The name that top, perf and gdb show; cut to 15 bytes.
+void name_this_thread(const std::string& name);
+/// Timers of the calling thread fire within 1 ns of slack instead of 50 µs.
+void set_exact_timers();
+
+}  // namespace taut
