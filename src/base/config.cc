@@ -19,15 +19,13 @@ namespace taut {
 namespace {
 
 constexpr size_t kNotFound = SIZE_MAX;
+constexpr size_t kConfigFile = SIZE_MAX - 1;  // the row of --config, which is in no table
 
 bool is_bool(const ConfigRow& row) {
   return std::holds_alternative<bool*>(row.field);
 }
 bool is_list(const ConfigRow& row) {
   return std::holds_alternative<std::vector<std::string>*>(row.field);
-}
-bool is_number(const ConfigRow& row) {
-  return std::holds_alternative<uint32_t*>(row.field) || std::holds_alternative<uint64_t*>(row.field);
 }
 
 /// Whether a value of this type in a file may hold the row; numbers with a unit or a rate may be written as
@@ -38,6 +36,8 @@ bool type_fits(const ConfigRow& row, TomlType type) {
       return !is_bool(row);
     case TomlType::number:
       return is_number(row) || std::holds_alternative<Rate*>(row.field);
+    case TomlType::real:
+      return std::holds_alternative<double*>(row.field);
     case TomlType::boolean:
       return is_bool(row);
     case TomlType::list:
@@ -81,7 +81,7 @@ size_t edits(std::string_view a, std::string_view b) {
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> names) {
   std::string_view best;
-  size_t best_edits = std::max<size_t>(1, word.size() / 3) + 1;
+  size_t best_edits = std::max<size_t>(2, word.size() / 3) + 1;
   for (const std::string_view name : names) {
     const size_t n = edits(word, name);
     if (n < best_edits) {
@@ -119,7 +119,9 @@ size_t Config::find(std::string_view key) const {
 std::string Config::suggestion(std::string_view key, std::string_view dashes) const {
   std::vector<std::string_view> names{"config", "help"};
   if (dashes.empty()) names.clear();
-  for (const ConfigRow& row : rows_) names.push_back(row.key);
+  for (const ConfigRow& row : rows_) {
+    if (!row.hidden) names.push_back(row.key);
+  }
   const std::string_view near = nearest(key, names);
   if (near.empty()) return "; " + command_ + " --help lists them";
   return "; did you mean " + std::string(dashes) + std::string(near) + "?";
@@ -127,44 +129,53 @@ std::string Config::suggestion(std::string_view key, std::string_view dashes) co
 
 Result<Config::Flags> Config::parse_flags(std::span<const char* const> arguments) const {
   Flags flags;
-  for (size_t i = 0; i < arguments.size(); ++i) {
+  for (size_t i = 0; i < arguments.size();) {
     const std::string_view word = arguments[i];
     if (word == "-h" || word == "--help") return Flags{.ask = Ask::help, .file = {}, .given = {}};
     if (word == "--help-markdown") return Flags{.ask = Ask::help_markdown, .file = {}, .given = {}};
     if (!word.starts_with("--") || word.size() == 2) {
       return fail("unexpected argument " + std::string(word) + ": options are written --key value");
     }
-    const size_t equals = std::min(word.find('='), word.size());
-    const std::string_view key = word.substr(2, equals - 2);
-    size_t row = find(key);
-    const bool negated = row == kNotFound && key.starts_with("no-") && find(key.substr(3)) != kNotFound &&
-                         is_bool(rows_[find(key.substr(3))]) && equals == word.size();
-    if (negated) row = find(key.substr(3));
-    if (row == kNotFound && key != "config") {
-      return fail("unknown option --" + std::string(key) + suggestion(key, "--"));
-    }
-    const std::string_view next = i + 1 < arguments.size() ? arguments[i + 1] : std::string_view();
-    std::string text;
-    if (equals < word.size()) {
-      text = word.substr(equals + 1);
-    } else if (row != kNotFound && is_bool(rows_[row])) {
-      const bool spelled = !negated && (next == "true" || next == "false");
-      text = spelled ? std::string(next) : negated ? "false" : "true";
-      if (spelled) ++i;
-    } else if (i + 1 < arguments.size()) {
-      text = arguments[++i];
+    const auto given = parse_flag(arguments.subspan(i));
+    if (!given) return std::unexpected(given.error());
+    if (given->row == kConfigFile) {
+      flags.file = given->text;
     } else {
-      return fail(
-          "--" + std::string(key) + " needs a value: " +
-          (row == kNotFound ? "--config FILE" : "--" + std::string(key) + " " + value_word(rows_[row])));
+      flags.given.push_back(*given);
     }
-    if (row == kNotFound) {
-      flags.file = text;
-    } else {
-      flags.given.push_back({row, text, "--" + std::string(key) + (negated ? "" : " " + text)});
-    }
+    i += given->arguments;
   }
   return flags;
+}
+
+Result<Config::Given> Config::parse_flag(std::span<const char* const> arguments) const {
+  const std::string_view word = arguments.front();
+  const size_t equals = word.find('=');
+  const std::string_view key = word.substr(2, equals == std::string_view::npos ? equals : equals - 2);
+  const std::string flag = "--" + std::string(key);
+  const bool last = arguments.size() == 1;
+  const std::string_view next = last ? std::string_view() : arguments[1];
+
+  if (key.starts_with("no-") && equals == std::string_view::npos) {
+    const size_t row = find(key.substr(3));
+    if (row < rows_.size() && is_bool(rows_[row])) return Given{row, "false", flag, flag, 1};
+  }
+  const size_t row = key == "config" ? kConfigFile : find(key);
+  if (row == kNotFound) return fail("unknown option " + flag + suggestion(key, "--"));
+  if (equals != std::string_view::npos) {
+    const std::string text(word.substr(equals + 1));
+    return Given{row, text, flag, flag + " " + text, 1};
+  }
+  if (row != kConfigFile && is_bool(rows_[row])) {
+    const bool spelled = next == "true" || next == "false";
+    const std::string text(spelled ? next : "true");
+    return Given{row, text, flag, flag + " " + text, spelled ? 2U : 1U};
+  }
+  if (last) {
+    return fail(flag + " needs a value: " + flag + " " +
+                (row == kConfigFile ? "FILE" : value_word(rows_[row])));
+  }
+  return Given{row, std::string(next), flag, flag + " " + std::string(next), 2};
 }
 
 Status Config::apply(size_t row, std::string_view text, const ConfigOrigin& origin,
@@ -210,7 +221,7 @@ Status Config::check_required() const {
       return fail(flag + " is missing: give " + flag + " " + value_word(row));
     }
     const auto* list = std::get_if<std::vector<std::string>*>(&row.field);
-    if (list != nullptr && (*list)->size() < row.min) {
+    if (list != nullptr && (*list)->size() < static_cast<size_t>(row.min)) {
       return fail(origins_[i].where + ": " + std::string(row.key) + " is empty: expected at least " +
                   std::to_string(row.min));
     }
@@ -226,8 +237,8 @@ Result<Config::Ask> Config::load(std::span<const char* const> arguments) {
     if (Status status = load_file(flags->file); !status) return std::unexpected(status.error());
   }
   for (const Given& given : flags->given) {
-    const std::string where = given.shown.substr(0, given.shown.find(' '));
-    if (Status status = apply(given.row, given.text, {ConfigSource::flag, where}, given.shown); !status) {
+    if (Status status = apply(given.row, given.text, {ConfigSource::flag, given.flag}, given.shown);
+        !status) {
       return std::unexpected(status.error());
     }
   }

@@ -40,13 +40,13 @@ template <class E>
   return {reinterpret_cast<unsigned char*>(&field), names};
 }
 
-/// What a number counts. Bytes also take 64KiB, 4MiB, 1GiB; milliseconds also take 250ms, 30s, 5min.
+/// What a whole number counts. Bytes also take 64KiB, 4MiB, 1GiB; milliseconds also take 250ms, 30s, 5min.
 enum class Unit : uint8_t { none, bytes, ms };
 
 /// Where a value goes, which is also its type. The value that the field has when the table is built is its
 /// default.
-using ConfigField = std::variant<std::string*, std::vector<std::string>*, bool*, uint32_t*, uint64_t*,
-                                 HostPort*, Rate*, ChoiceField>;
+using ConfigField = std::variant<std::string*, std::vector<std::string>*, bool*, int32_t*, uint32_t*,
+                                 uint64_t*, double*, HostPort*, Rate*, ChoiceField>;
 
 /// One setting. Views are of literals.
 struct ConfigRow {
@@ -56,10 +56,11 @@ struct ConfigRow {
   std::string_view help;             ///< one sentence, without the default and the limits
   std::string_view value_name = "";  ///< the word in the help's `--key WORD`; empty: by type
   Unit unit = Unit::none;            ///< numbers only
-  uint64_t min = 0;                  ///< numbers only; for lists the least number of elements
-  uint64_t max = UINT32_MAX;         ///< numbers only
+  int64_t min = 0;                   ///< numbers only; for lists the least number of elements
+  int64_t max = INT32_MAX;           ///< numbers only
   bool commas = false;               ///< lists only: one value may hold several, parted by commas
   bool required = false;             ///< must be given by flag or file
+  bool hidden = false;               ///< not in the help: for the project's own tests
   Status (*check)(std::string_view) =
       nullptr;  ///< strings, and each element of lists: says what was expected
 };
@@ -103,11 +104,14 @@ class Config {
   struct Given {
     size_t row;
     std::string text;
-    std::string shown;  ///< as the user wrote it, for errors
+    std::string flag;        ///< "--key" as the user wrote it
+    std::string shown;       ///< with the value, for errors
+    uint32_t arguments = 1;  ///< how many words it took
   };
   struct Flags;
 
   [[nodiscard]] Result<Flags> parse_flags(std::span<const char* const> arguments) const;
+  [[nodiscard]] Result<Given> parse_flag(std::span<const char* const> arguments) const;
   [[nodiscard]] Status load_file(const std::string& path);
   [[nodiscard]] Status apply(size_t row, std::string_view text, const ConfigOrigin& origin,
                              std::string_view shown);

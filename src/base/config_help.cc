@@ -55,8 +55,9 @@ std::string facts(const ConfigRow& row, std::string_view default_value) {
 }
 
 std::string_view type_word(const ConfigRow& row) {
-  constexpr std::string_view kWords[] = {"string", "list of strings", "true or false", "number",
-                                         "number", "address",         "rate",          "choice"};
+  constexpr std::string_view kWords[] = {"string", "list of strings", "true or false", "number", "number",
+                                         "number", "number",          "address",       "rate",   "choice"};
+  static_assert(std::size(kWords) == std::variant_size_v<ConfigField>);
   return kWords[row.field.index()];
 }
 
@@ -72,6 +73,7 @@ std::string Config::help() const {
   std::string out = "Usage: " + command_ + " [--key value | --key=value]...\n\n" + summary_ + "\n";
   std::string_view section;
   for (size_t i = 0; i < rows_.size(); ++i) {
+    if (rows_[i].hidden) continue;
     if (rows_[i].section != section) {
       section = rows_[i].section;
       out += "\n" + std::string(section) + ":\n";
@@ -91,6 +93,7 @@ std::string Config::help_markdown() const {
   std::string_view section;
   for (size_t i = 0; i < rows_.size(); ++i) {
     const ConfigRow& row = rows_[i];
+    if (row.hidden) continue;
     if (row.section != section) {
       section = row.section;
       out += (out.empty() ? "" : "\n") + ("### " + std::string(section)) +

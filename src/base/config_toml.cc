@@ -4,6 +4,8 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 namespace taut {
 
@@ -33,6 +35,11 @@ TomlValue read_value(std::string_view key, const toml::node& node) {
   } else if (const auto* number = node.as_integer()) {
     value.type = TomlType::number;
     value.texts = {std::to_string(number->get())};
+  } else if (const auto* real = node.as_floating_point()) {
+    value.type = TomlType::real;
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), real->get()).ptr;
+    value.texts = {std::string(digits.data(), end)};
   } else if (const auto* boolean = node.as_boolean()) {
     value.type = TomlType::boolean;
     value.texts = {boolean->get() ? "true" : "false"};

@@ -10,8 +10,8 @@
 
 namespace taut {
 
-/// The type that a value has in the file; `other` (tables, dates, floats, mixed lists) fits no setting.
-enum class TomlType : uint8_t { text, number, boolean, list, other };
+/// The type that a value has in the file; `other` (tables, dates, mixed lists) fits no setting.
+enum class TomlType : uint8_t { text, number, real, boolean, list, other };
 
 struct TomlValue {
   std::string key;

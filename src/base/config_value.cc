@@ -12,11 +12,11 @@ namespace {
 
 struct Suffix {
   std::string_view text;
-  uint64_t factor;
+  int64_t factor;
 };
 
 // Largest first: the first that divides a value shows it.
-constexpr std::array<Suffix, 3> kBytes{{{"GiB", 1ULL << 30}, {"MiB", 1ULL << 20}, {"KiB", 1ULL << 10}}};
+constexpr std::array<Suffix, 3> kBytes{{{"GiB", 1LL << 30}, {"MiB", 1LL << 20}, {"KiB", 1LL << 10}}};
 constexpr std::array<Suffix, 4> kMs{{{"h", 3'600'000}, {"min", 60'000}, {"s", 1'000}, {"ms", 1}}};
 
 template <class... Cases>
@@ -36,7 +36,7 @@ std::span<const Suffix> suffixes(Unit unit) {
   return {};
 }
 
-template <std::unsigned_integral T>
+template <class T>
 std::optional<T> parse_digits(std::string_view text) {
   T value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -44,26 +44,32 @@ std::optional<T> parse_digits(std::string_view text) {
   return value;
 }
 
-std::optional<uint64_t> parse_number(std::string_view text, Unit unit) {
-  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto value = parse_digits<uint64_t>(text.substr(0, digits));
+std::optional<int64_t> parse_number(std::string_view text, Unit unit) {
+  const size_t digits = std::min(text.find_first_not_of("-0123456789"), text.size());
+  const auto value = parse_digits<int64_t>(text.substr(0, digits));
   const std::string_view rest = text.substr(digits);
   if (!value || rest.empty()) return value;
   for (const Suffix& suffix : suffixes(unit)) {
     if (rest != suffix.text) continue;
-    uint64_t product = 0;
+    int64_t product = 0;
     if (__builtin_mul_overflow(*value, suffix.factor, &product)) return std::nullopt;
     return product;
   }
   return std::nullopt;
 }
 
-std::string show_number(uint64_t value, Unit unit) {
+std::string show_number(int64_t value, Unit unit) {
   for (const Suffix& suffix : suffixes(unit)) {
     if (value != 0 && value % suffix.factor == 0)
       return std::to_string(value / suffix.factor) + std::string(suffix.text);
   }
   return std::to_string(value);
+}
+
+std::string show_real(double value) {
+  std::array<char, 32> text{};
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} ? std::string(text.data(), end) : std::string("?");
 }
 
 std::string number_noun(Unit unit) {
@@ -95,12 +101,21 @@ Status expected_number(const ConfigRow& row) {
               show_number(row.max, row.unit) + number_hint(row.unit));
 }
 
-template <std::unsigned_integral T>
+template <std::integral T>
 Status set_number(const ConfigRow& row, T& field, std::string_view text) {
   const auto value = parse_number(text, row.unit);
   if (!value || *value < row.min || *value > row.max || !std::in_range<T>(*value))
     return expected_number(row);
   field = static_cast<T>(*value);
+  return {};
+}
+
+Status set_real(const ConfigRow& row, double& field, std::string_view text) {
+  const auto value = parse_digits<double>(text);
+  if (!value || !(*value >= static_cast<double>(row.min) && *value <= static_cast<double>(row.max))) {
+    return expected_number(row);
+  }
+  field = *value;
   return {};
 }
 
@@ -186,13 +201,20 @@ Status set_value(const ConfigRow& row, std::string_view text) {
       },
       [&](std::vector<std::string>* field) { return append(row, *field, text); },
       [&](bool* field) { return set_bool(*field, text); },
+      [&](int32_t* field) { return set_number(row, *field, text); },
       [&](uint32_t* field) { return set_number(row, *field, text); },
       [&](uint64_t* field) { return set_number(row, *field, text); },
+      [&](double* field) { return set_real(row, *field, text); },
       [&](HostPort* field) { return set_host_port(*field, text); },
       [&](Rate* field) { return set_rate(*field, text); },
       [&](const ChoiceField& field) { return set_choice(field, text); },
   };
   return std::visit(set, row.field);
+}
+
+bool is_number(const ConfigRow& row) {
+  return std::holds_alternative<int32_t*>(row.field) || std::holds_alternative<uint32_t*>(row.field) ||
+         std::holds_alternative<uint64_t*>(row.field) || std::holds_alternative<double*>(row.field);
 }
 
 void clear_list(const ConfigRow& row) {
@@ -207,8 +229,10 @@ std::string show_value(const ConfigRow& row) {
         return join(words, ",", ",");
       },
       [](const bool* field) { return std::string(*field ? "true" : "false"); },
+      [&](const int32_t* field) { return show_number(*field, row.unit); },
       [&](const uint32_t* field) { return show_number(*field, row.unit); },
-      [&](const uint64_t* field) { return show_number(*field, row.unit); },
+      [&](const uint64_t* field) { return show_number(static_cast<int64_t>(*field), row.unit); },
+      [](const double* field) { return show_real(*field); },
       [](const HostPort* field) {
         if (field->host.empty()) return std::string();
         const bool six = field->host.find(':') != std::string::npos;
@@ -232,8 +256,10 @@ std::string value_word(const ConfigRow& row) {
       [](const std::string*) { return std::string("TEXT"); },
       [](const std::vector<std::string>*) { return std::string("TEXT"); },
       [](const bool*) { return std::string(); },
+      [&](const int32_t*) { return number(); },
       [&](const uint32_t*) { return number(); },
       [&](const uint64_t*) { return number(); },
+      [](const double*) { return std::string("N"); },
       [](const HostPort*) { return std::string("HOST:PORT"); },
       [](const Rate*) { return std::string("N/BURST"); },
       [](const ChoiceField& field) { return join(field.names, "|", "|"); },
@@ -242,9 +268,7 @@ std::string value_word(const ConfigRow& row) {
 }
 
 std::string limits_text(const ConfigRow& row) {
-  const bool number =
-      std::holds_alternative<uint32_t*>(row.field) || std::holds_alternative<uint64_t*>(row.field);
-  if (!number) return "";
+  if (!is_number(row)) return "";
   return show_number(row.min, row.unit) + " to " + show_number(row.max, row.unit);
 }
 

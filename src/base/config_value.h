@@ -12,6 +12,8 @@ namespace taut {
 /// message is what was expected ("a number from 1 to 256").
 [[nodiscard]] Status set_value(const ConfigRow& row, std::string_view text);
 
+[[nodiscard]] bool is_number(const ConfigRow& row);
+
 /// Empties a list; other types are left alone.
 void clear_list(const ConfigRow& row);
 

@@ -12,9 +12,9 @@ constexpr std::array<std::string_view, 2> kLogFormats{"text", "json"};
 constexpr std::array<std::string_view, 4> kLogLevels{"debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 3> kRoles{"visitor", "agent", "admin"};
 
-constexpr uint64_t kHourMs = 3'600'000;
-constexpr uint64_t kDayMs = 24 * kHourMs;
-constexpr uint64_t kYearSeconds = 366ULL * 86'400;
+constexpr int64_t kHourMs = 3'600'000;
+constexpr int64_t kDayMs = 24 * kHourMs;
+constexpr int64_t kYearSeconds = 366LL * 86'400;
 
 Status is_id(std::string_view text) {
   if (valid_id(text)) return {};
@@ -185,7 +185,7 @@ void add_limits(std::vector<ConfigRow>& rows, Settings& s) {
                   .help = "Most memory for messages of all shards together",
                   .unit = Unit::bytes,
                   .min = 1U << 20,
-                  .max = 1ULL << 42});
+                  .max = 1LL << 42});
 }
 
 void add_engine(std::vector<ConfigRow>& rows, Settings& s) {
