@@ -1,0 +1,136 @@
+// Who gets which conversation: agents, capacity, queues and assignment, as one pure state machine.
+#pragma once
+
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "chat/types.h"
+
+namespace taut::chat {
+
+/// Why a conversation may not go to an agent: the first rule that excludes it, in the order of this list.
+enum class Exclusion : uint8_t { none, not_in_group, disconnected, offline, away, busy, full, held };
+[[nodiscard]] std::string_view name(Exclusion exclusion);
+
+/// Sole authority for ownership and load; one object, on shard 0, one thread. Events in, effects out: each
+/// event may append to effects(), which the caller sends on, in order, and clears.
+///
+/// Rules
+/// * A conversation waits in its group's queue in the order of opening, and keeps that place for ever:
+/// time-out,
+///   decline and a lost agent bring it back to it. Reopening is a new opening.
+/// * It goes to the eligible agent with the lowest load / capacity; among equals to the one whose last
+/// assignment is
+///   longest ago. An agent who becomes free gets the oldest conversation, of all its groups, that it is
+///   eligible for. So after every event no conversation waits while an agent could take it.
+/// * Eligible (see eligible()): in the group, connected, own word online, load < min(token, presence)
+/// capacity, and
+///   the conversation not held from it. Load counts assigned and active conversations. A capacity lowered
+///   below the load takes nothing away.
+/// * A conversation that an agent declined or let time out is held from that agent for `hold_ns`, or until
+/// another
+///   agent was assigned it. It blocks nobody behind it.
+/// * Offline, away and busy set by hand only stop new assignments: the agent keeps its conversations while it
+/// is
+///   connected. Its own word outlives its connections; never given, it is offline.
+/// * From the end of its last connection an agent has `grace_ns` to come back. Meanwhile it keeps its
+/// conversations
+///   and gets no new ones (an accept time-out goes on running); then they are requeued with reason offline.
+/// * Words about an assignment that is over (an old owner_epoch) are ignored.
+///
+/// Cost per event: O(log queue) for the queue, plus agents_max / 64 words and the group's assignable agents
+/// per assignment, plus the conversations at the head of the queue that are held from the only agent who is
+/// free. Nothing is swept: time-outs, holds and graces each stand in a list in order of their deadline.
+///
+/// Memory comes from the resource given: tables are reserved at their limits at construction, records grow in
+/// chunks of at most 64 KiB and are reused.
+class Dispatcher {
+ public:
+  struct Options {
+    uint32_t groups = 1;  ///< <= kGroupsMax
+    uint32_t agents_max = 4096;
+    uint32_t conversations_max = 1 << 17;  ///< open at the same time
+    int64_t accept_ns = 30'000'000'000;
+    int64_t grace_ns = 30'000'000'000;
+    int64_t hold_ns = 60'000'000'000;
+  };
+
+  /// What an agent's token says.
+  struct AgentFacts {
+    GroupSet groups = 0;
+    uint32_t capacity = 1;
+  };
+
+  static constexpr int64_t kNoDeadline = INT64_MAX;
+  /// presence(): the token's capacity alone counts.
+  static constexpr uint32_t kTokenCapacity = UINT32_MAX;
+  /// Positions up to here are kept current at every flush; beyond it see flush_positions().
+  static constexpr uint32_t kNearPositions = 100;
+  /// Farther positions looked at per group and flush.
+  static constexpr uint32_t kFarPositionsPerFlush = 32;
+
+  /// `memory` outlives the dispatcher and does not fail.
+  Dispatcher(const Options& options, std::pmr::memory_resource& memory);
+  Dispatcher(const Dispatcher&) = delete;
+  Dispatcher& operator=(const Dispatcher&) = delete;
+  ~Dispatcher();
+
+  // -- Events. now_ns is monotonic; a value lower than an earlier one counts as that earlier one. --
+
+  /// An agent's first connection, or a further one with a newer token or another endpoint. Where the endpoint
+  /// has changed, an OwnerMoved goes to each conversation that the agent owns. False: agents_max are known
+  /// already.
+  [[nodiscard]] bool agent_connected(std::string_view id, AgentKey key, const AgentFacts& facts,
+                                     int64_t now_ns);
+  /// The end of the last connection of that endpoint; a word about an earlier endpoint is ignored.
+  void agent_disconnected(std::string_view id, AgentKey key, int64_t now_ns);
+  /// The agent's own word; ignored for an agent who was never connected.
+  void agent_presence(std::string_view id, Presence status, uint32_t capacity, int64_t now_ns);
+
+  /// A conversation was opened or reopened; `opening` and `owner_epoch` are the conversation's own. False:
+  /// conversations_max are open. REQUIRES: group < groups; the key is not known (its close came first).
+  [[nodiscard]] bool conversation_opened(ConversationKey key, GroupId group, uint32_t opening,
+                                         uint32_t owner_epoch, int64_t now_ns);
+  void accepted(ConversationKey key, uint32_t owner_epoch, int64_t now_ns);
+  void declined(ConversationKey key, uint32_t owner_epoch, int64_t now_ns);
+  void closed(ConversationKey key, int64_t now_ns);
+
+  /// Handles all that is due. Call at next_deadline_ns() (kNoDeadline: nothing will ever be due).
+  void advance(int64_t now_ns);
+  [[nodiscard]] int64_t next_deadline_ns() const;
+
+  // -- Effects --
+
+  [[nodiscard]] std::span<const Effect> effects() const;
+  void clear_effects();
+  /// Appends the Position of each queued conversation whose position is not the one last told, for groups
+  /// whose queue has moved: all up to kNearPositions, and the next kFarPositionsPerFlush of the rest in turn,
+  /// so that a far position may lag. Bounded work; call once at the end of a turn.
+  void flush_positions();
+
+  // -- Reading --
+
+  /// The first rule by which `agent` may not get the conversation now; decides and explains.
+  /// REQUIRES: agent_index < agents(), the conversation is known.
+  [[nodiscard]] Exclusion eligible(uint32_t agent_index, ConversationKey key) const;
+  [[nodiscard]] uint32_t agents() const;
+  /// Stable for the life of the dispatcher. REQUIRES: agent_index < agents().
+  [[nodiscard]] std::string_view agent_id(uint32_t agent_index) const;
+  /// Assigned and active conversations of the agent; 0 for an unknown one.
+  [[nodiscard]] uint32_t load(std::string_view id) const;
+  /// Calls visit(ConversationKey) for each conversation that the agent owns.
+  void owned(std::string_view id, std::pmr::vector<ConversationKey>& out) const;
+  /// Its own word while a connection or its grace lives, else offline; unknown: offline.
+  [[nodiscard]] Presence effective_presence(std::string_view id) const;
+  [[nodiscard]] uint32_t queued(GroupId group) const;
+  [[nodiscard]] uint32_t conversations() const;
+
+ private:
+  struct Impl;
+  Impl* impl_;
+};
+
+}  // namespace taut::chat
