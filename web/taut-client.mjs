@@ -10,7 +10,8 @@
 //   state      {state: connecting | connected | waiting | stopped, retry_in_ms?, code?, reason?}
 //   item       a `message` or an `event` of a conversation: every sequence number once and in order, one's own sends included
 //              (`own: true`). Only item 1 of a conversation opened here is missing: the answer to open() stands for it.
-//   gap        {conversation, epoch, from, to, reason}; unless reason is `expired`, drop the items from … to: they never came to be
+//   gap        {conversation, epoch, from, to, reason}: drop the items from … to, they never came to be; unless reason is
+//              `expired` or `missing`: they were, and will not come
 //   welcome, assigned, unassigned, queue, resumed and every other push: the frame as it came
 //   failure    an `error` frame that answers no request
 // An agent loads what precedes `assigned.seq` with history().
@@ -73,6 +74,7 @@ export class TautClient extends EventTarget {
   #socket = null;
   #state = 'idle';
   #welcome = null;
+  #attempt = 0; // tells the attempt that is wanted from one that was stopped
   #attempts = 0; // connections since the last stable one
   #connected_at = 0;
   #heard_at = 0; // when the last frame came
@@ -115,6 +117,7 @@ export class TautClient extends EventTarget {
 
   /** Closes the connection and fails everything that waits. start() begins anew, with the same cursors. */
   stop(code = 1000, reason = '') {
+    this.#attempt += 1;
     this.#drop_socket(1000);
     this.#clock.clearTimeout(this.#retry_timer);
     this.#enter('stopped', { code, reason });
@@ -174,7 +177,7 @@ export class TautClient extends EventTarget {
     if (this.#outbox.size >= this.#limits.outbox_max) return Promise.reject(new TautError('outbox_full', '', { retryable: true }));
     if (this.#outbox.has(client_msg_id)) return Promise.reject(new TautError('id_conflict', 'already in the outbox'));
     return new Promise((resolve, reject) => {
-      this.#outbox.set(client_msg_id, { conversation, client_msg_id, text, kind, level, sent: false, accepted: false, resolve, reject });
+      this.#outbox.set(client_msg_id, { conversation, client_msg_id, text, kind, level, sent: false, resolve, reject });
       this.#flush_outbox();
     });
   }
@@ -230,16 +233,17 @@ export class TautClient extends EventTarget {
   // ── The connection ────────────────────────────────────────────────────────────────────────────────────────────────
 
   async #connect() {
+    const attempt = ++this.#attempt;
     this.#enter('connecting');
     const { url, WebSocket, token } = this.#options;
     let socket;
     try {
       const secret = typeof token === 'function' ? await token() : token;
-      if (this.#state !== 'connecting') return; // stopped while the token was fetched
+      if (attempt !== this.#attempt) return; // stopped while the token was fetched
       socket = new WebSocket(url, ['taut.v1.json']);
       socket.onopen = () => socket.send(JSON.stringify(this.#hello(secret)));
     } catch (error) {
-      if (this.#state === 'connecting') this.#lost(1006, String(error?.message ?? error));
+      if (attempt === this.#attempt) this.#lost(1006, String(error?.message ?? error));
       return;
     }
     this.#socket = socket;
@@ -411,15 +415,13 @@ export class TautClient extends EventTarget {
     this.#emit('ack', frame);
     const entry = this.#outbox.get(frame.client_msg_id);
     if (!entry) return;
-    if (!entry.accepted) {
-      entry.accepted = true;
-      const { conversation, client_msg_id, epoch, seq, ts } = frame;
-      const { role, name } = this.#options;
+    const { conversation, client_msg_id, epoch, seq, ts } = frame;
+    const { role, name } = this.#options;
+    // An agent's note to a conversation it does not own is acked, and nothing else of that conversation ever comes.
+    if (role === 'visitor' || this.#conversations.has(conversation)) {
       const from = { kind: role, id: this.#welcome.id, name };
-      // An agent's note to a conversation it does not own is acked, and nothing else of that conversation ever comes.
-      if (role === 'visitor' || this.#conversations.has(conversation)) {
-        this.#on_item({ type: 'message', conversation, epoch, seq, from, client_msg_id, kind: entry.kind ?? 'text', text: entry.text, ts });
-      }
+      const { kind = 'text', text } = entry;
+      this.#on_item({ type: 'message', conversation, epoch, seq, from, client_msg_id, kind, text, ts });
     }
     if (entry.level === 'accepted' || frame.level === 'durable' || this.#welcome.mode === 'none') {
       this.#outbox.delete(frame.client_msg_id);
