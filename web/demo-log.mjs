@@ -1,0 +1,139 @@
+// One conversation on the screen: its items in the order of their sequence numbers, its unsent texts below them.
+
+const kItemsMax = 500; // rows kept; the oldest leave first
+
+/** What an event of a conversation says to a person; '' for one that is not shown. */
+export function event_text({ event, agent, reason }) {
+  const who = typeof agent === 'object' && agent ? (agent.name ?? agent.id) : (agent ?? 'an agent');
+  switch (event) {
+    case 'opened':
+      return 'Conversation opened';
+    case 'assigned':
+      return `Offered to ${who}`;
+    case 'accepted':
+      return `${who} joined`;
+    case 'transferred':
+      return `Handed over to ${who}`;
+    case 'requeued':
+      return reason ? `Back in the queue (${reason})` : 'Back in the queue';
+    case 'closed':
+      return 'Conversation closed';
+    case 'reopened':
+      return 'Conversation reopened';
+    default:
+      return '';
+  }
+}
+
+/** `element` is the scrolling box to put on the page. Text reaches it as text nodes only. */
+export class Log {
+  #rows = new Map(); // seq → row
+  #pending = new Map(); // client_msg_id → row
+  #items;
+  #unsent;
+
+  constructor() {
+    this.element = make('div', 'log');
+    this.element.setAttribute('role', 'log');
+    this.element.setAttribute('aria-live', 'polite');
+    this.element.tabIndex = 0;
+    this.#items = make('ol', 'items');
+    this.#unsent = make('ol', 'items unsent');
+    this.element.append(this.#items, this.#unsent);
+  }
+
+  /** A text on its way; its item, or failed(), takes it away. */
+  pending(client_msg_id, text) {
+    const row = make('li', 'bubble own waiting');
+    row.append(make('p', 'text', text), make('span', 'meta', 'sending'));
+    this.#pending.set(client_msg_id, row);
+    this.#unsent.append(row);
+    this.#follow_end(true);
+  }
+
+  failed(client_msg_id, why) {
+    const row = this.#pending.get(client_msg_id);
+    if (!row) return;
+    this.#pending.delete(client_msg_id);
+    row.classList.replace('waiting', 'failed');
+    row.lastChild.textContent = `not sent: ${why}`;
+  }
+
+  /** Shows a `message` or `event` at its place. `latency` is a short text, shown beside the time of others' messages. */
+  add(item, latency = '') {
+    if (this.#rows.has(item.seq)) return;
+    const at_end = this.#is_at_end();
+    const row = item.type === 'message' ? message_row(item, latency) : event_row(item);
+    this.#pending.get(item.client_msg_id)?.remove();
+    this.#pending.delete(item.client_msg_id);
+    this.#insert(item.seq, row);
+    this.#follow_end(at_end || item.own);
+  }
+
+  /** Takes back items that never came to be. */
+  drop(from, to) {
+    for (const [seq, row] of this.#rows) {
+      if (seq < from || seq > to) continue;
+      row.remove();
+      this.#rows.delete(seq);
+    }
+  }
+
+  /** A line of the page's own, not part of the conversation. */
+  remark(text) {
+    this.#items.append(make('li', 'remark', text));
+    this.#follow_end(true);
+  }
+
+  #insert(seq, row) {
+    row.dataset.seq = seq;
+    let before = this.#items.lastElementChild;
+    while (before && Number(before.dataset.seq ?? 0) > seq) before = before.previousElementSibling;
+    if (before) before.after(row);
+    else this.#items.prepend(row);
+    this.#rows.set(seq, row);
+    if (this.#rows.size <= kItemsMax) return;
+    const oldest = this.#items.firstElementChild;
+    this.#rows.delete(Number(oldest.dataset.seq));
+    oldest.remove();
+  }
+
+  #is_at_end() {
+    const { scrollTop, scrollHeight, clientHeight } = this.element;
+    return scrollHeight - scrollTop - clientHeight < 80;
+  }
+
+  // Once per frame: reading the height after every row would lay the page out once per message.
+  #follow_end(wanted) {
+    if (!wanted || this.scrolling) return;
+    this.scrolling = true;
+    requestAnimationFrame(() => {
+      this.scrolling = false;
+      this.element.scrollTop = this.element.scrollHeight;
+    });
+  }
+}
+
+export function make(tag, class_name, text = '') {
+  const element = document.createElement(tag);
+  element.className = class_name;
+  element.textContent = text;
+  return element;
+}
+
+function message_row({ own, from, text, ts }, latency) {
+  const row = make('li', own ? 'bubble own' : 'bubble');
+  const time = new Date(ts).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+  const meta = make('span', 'meta', own ? `${time} ✓` : time);
+  if (latency) meta.append(make('span', 'took', latency));
+  if (!own) row.setAttribute('aria-label', `${from.name ?? from.id} wrote`);
+  row.append(make('p', 'text', text), meta);
+  return row;
+}
+
+function event_row(item) {
+  const text = event_text(item);
+  const row = make('li', 'remark', text);
+  row.hidden = text === '';
+  return row;
+}
