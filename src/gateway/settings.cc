@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "auth/jwt.h"
+
 namespace taut::gateway {
 
 namespace {
@@ -28,7 +30,8 @@ Status is_not_empty(std::string_view text) {
 
 Status is_origin(std::string_view text) {
   const bool scheme = text.starts_with("https://") || text.starts_with("http://");
-  if (scheme && !text.ends_with('/')) return {};
+  const size_t host = text.find("://") + 3;
+  if (scheme && text.size() > host && text.find('/', host) == std::string_view::npos) return {};
   return fail("an origin like https://example.org, without a path");
 }
 
@@ -291,7 +294,7 @@ Config token_config(TokenSettings& s) {
                   .section = "Agents",
                   .field = &s.capacity,
                   .help = "Conversations that the agent takes at once",
-                  .max = 10'000});
+                  .max = auth::kCapacityMax});
   rows.push_back({.key = "open",
                   .section = "Visitors",
                   .field = &s.open,
@@ -301,6 +304,13 @@ Config token_config(TokenSettings& s) {
 
 Status check(const TokenSettings& s) {
   if (s.role != Role::agent && !s.groups.empty()) return fail("--groups is for --role agent only");
+  if (s.groups.size() > auth::kGroupsMax) {
+    return fail("--groups has " + std::to_string(s.groups.size()) + " entries: at most " +
+                std::to_string(auth::kGroupsMax));
+  }
+  if (s.name.size() > auth::kNameBytesMax) {
+    return fail("--name is longer than " + std::to_string(auth::kNameBytesMax) + " bytes: shorten it");
+  }
   if (has_twice(s.groups)) return fail("--groups names the same group twice: remove one");
   return {};
 }

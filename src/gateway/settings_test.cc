@@ -1,0 +1,106 @@
+#include "gateway/settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace taut::gateway {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+template <class S>
+std::string error_of(Config (*table)(S&), S& settings, std::vector<const char*> arguments) {
+  Config config = table(settings);
+  const auto asked = config.load(arguments);
+  if (!asked) return asked.error().message;
+  const Status checked = check(settings);
+  return checked ? "" : checked.error().message;
+}
+
+std::string serve_error(std::vector<const char*> arguments) {
+  Settings settings;
+  arguments.insert(arguments.begin(), {"--secret-file", "s"});
+  return error_of(serve_config, settings, std::move(arguments));
+}
+
+std::string token_error(std::vector<const char*> arguments) {
+  TokenSettings settings;
+  arguments.insert(arguments.begin(), {"--secret-file", "s", "--id", "a1"});
+  return error_of(token_config, settings, std::move(arguments));
+}
+
+TEST(ServeSettings, TheDefaultsPassTheirOwnLimits) {
+  Settings settings;
+  Config config = serve_config(settings);
+  const std::vector<ConfigRow> rows = config.rows();
+  for (const ConfigRow& row : rows) {
+    const std::string text = config.value_text(row);
+    if (text.empty()) continue;
+    const std::string flag = "--" + std::string(row.key) + "=" + text;
+    EXPECT_EQ(serve_error({flag.c_str()}), "") << flag;
+  }
+  EXPECT_TRUE(check(settings));
+}
+
+TEST(ServeSettings, TakeTheCommandLineThatOtherProgramsRelyOn) {
+  Settings settings;
+  EXPECT_EQ(error_of(serve_config, settings,
+                     {"--listen",      "127.0.0.1:0", "--data",         "d",     "--secret-file", "s1",
+                      "--secret-file", "s2",          "--site",         "demo",  "--group",       "sales",
+                      "--group",       "support",     "--shards",       "2",     "--wait",        "park",
+                      "--ping-ms",     "500",         "--rate-visitor", "10/20", "--rate-agent",  "0"}),
+            "");
+  EXPECT_THAT(settings.secret_files, ElementsAre("s1", "s2"));
+  EXPECT_THAT(settings.groups, ElementsAre("sales", "support"));
+  EXPECT_EQ(settings.wait, WaitMode::park);
+  EXPECT_EQ(settings.rate_visitor, (Rate{10, 20}));
+  EXPECT_EQ(settings.rate_agent.per_second, 0U);
+}
+
+TEST(ServeSettings, NeedASecret) {
+  Settings settings;
+  EXPECT_EQ(error_of(serve_config, settings, {}), "--secret-file is missing: give --secret-file FILE");
+}
+
+TEST(ServeSettings, RefuseIdsThatTheProtocolCannotCarry) {
+  EXPECT_EQ(serve_error({"--site", "a b"}), "--site a b: expected 1 to 64 characters of A-Z a-z 0-9 . _ -");
+  EXPECT_THAT(serve_error({"--group", ""}), HasSubstr("expected 1 to 64 characters"));
+}
+
+TEST(ServeSettings, RefuseLimitsThatContradictEachOther) {
+  EXPECT_THAT(serve_error({"--soft-limit-bytes", "8MiB"}), HasSubstr("is above --hard-limit-bytes"));
+  EXPECT_THAT(serve_error({"--max-text-bytes", "1MiB"}), HasSubstr("is above --soft-limit-bytes"));
+  EXPECT_THAT(serve_error({"--group", "a", "--group", "a"}), HasSubstr("same group twice"));
+}
+
+TEST(ServeSettings, OriginsHaveASchemeAndNoPath) {
+  EXPECT_EQ(serve_error({"--origin", "https://example.org"}), "");
+  EXPECT_THAT(serve_error({"--origin", "example.org"}), HasSubstr("expected an origin"));
+  EXPECT_THAT(serve_error({"--origin", "https://example.org/"}), HasSubstr("expected an origin"));
+  EXPECT_THAT(serve_error({"--origin", "https://example.org/x"}), HasSubstr("expected an origin"));
+}
+
+TEST(TokenSettings, TakeTheCommandLineThatOtherProgramsRelyOn) {
+  TokenSettings settings;
+  EXPECT_EQ(error_of(token_config, settings,
+                     {"--secret-file", "s", "--role", "agent", "--id", "a1", "--site", "demo", "--groups",
+                      "sales,support", "--capacity", "3", "--ttl", "3600"}),
+            "");
+  EXPECT_EQ(settings.role, Role::agent);
+  EXPECT_THAT(settings.groups, ElementsAre("sales", "support"));
+}
+
+TEST(TokenSettings, RefuseGroupsForVisitorsAndTooMany) {
+  EXPECT_THAT(token_error({"--groups", "sales"}), HasSubstr("--role agent only"));
+  std::string many = "g0";
+  for (int i = 1; i < 33; ++i) many += ",g" + std::to_string(i);
+  EXPECT_THAT(token_error({"--role", "agent", "--groups", many.c_str()}), HasSubstr("at most 32"));
+  EXPECT_THAT(token_error({"--role", "agent", "--groups", "a,,b"}), HasSubstr("expected 1 to 64 characters"));
+}
+
+}  // namespace
+}  // namespace taut::gateway
