@@ -27,7 +27,8 @@ struct WaitOptions {
 [[nodiscard]] std::string_view format_wait(const WaitOptions& options);
 
 /// The waiting policy of one thread. Pure but for the gate's source; times are that thread's monotonic clock.
-/// An idle period begins with the first turn that found nothing and ends with the first that found something.
+/// An idle period begins where the work ended (the first should_park()) and ends with the turn that found
+/// something.
 class Parker {
  public:
   /// `source` may be null (nothing speaks against spinning) and outlives the parker.
@@ -41,15 +42,13 @@ class Parker {
   /// A wake that was due at due_ns reached us at ran_ns.
   void woken(int64_t due_ns, int64_t ran_ns) noexcept { budget_.record_wake_cost(ran_ns - due_ns); }
 
-  /// True when parking is the only way to wait now, so that a turn may go straight from work into the kernel.
-  [[nodiscard]] bool never_spins() const noexcept { return allowed_ns_ <= 0; }
   /// Longest spin allowed now; 0 while a gate is closed or under `park`, INT64_MAX under `busy`.
   [[nodiscard]] int64_t allowed_ns() const noexcept { return allowed_ns_; }
   [[nodiscard]] const SpinBudget& budget() const noexcept { return budget_; }
   [[nodiscard]] const SpinGate& gate() const noexcept { return gate_; }
 
  private:
-  void update_allowed(int64_t now_ns) noexcept;
+  void update_allowed(int64_t now_ns, bool idle_begins) noexcept;
 
   const WaitOptions::Strategy strategy_;
   SpinBudget budget_;
@@ -57,6 +56,7 @@ class Parker {
   GateSource* const source_;
   int64_t idle_since_ns_ = -1;  ///< -1: not idle
   int64_t allowed_ns_ = 0;
+  bool parked_ = false;  ///< in this idle period
 };
 
 }  // namespace taut

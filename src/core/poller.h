@@ -28,9 +28,11 @@ class Poller {
   Poller& operator=(const Poller&) = delete;
   virtual ~Poller() = default;
 
-  /// Registers a descriptor once; `exclusive` wakes only one of several pollers that share it (listeners).
+  /// Registers a descriptor once; all tokens but UINT64_MAX are free; `exclusive` wakes only one of several
+  /// pollers that share it (listeners).
   [[nodiscard]] virtual Status add(int fd, Interest interest, uint64_t token, bool exclusive = false) = 0;
   /// Changes the interest of a registered descriptor (one system call; used only when blocked or paused).
+  /// REQUIRES: not added as exclusive (the kernel refuses; remove it and add it again).
   virtual void modify(int fd, Interest interest, uint64_t token) = 0;
   /// Forgets a descriptor; events already handed out may still carry its token.
   virtual void remove(int fd) = 0;

@@ -88,6 +88,7 @@ class Shard {
   [[nodiscard]] Clock& clock();
   [[nodiscard]] Poller& poller();
   [[nodiscard]] TimerWheel& timers();
+  /// REQUIRES: begin() or run() was called (the pool is made on the owner's thread).
   [[nodiscard]] BufferPool& pool();
   [[nodiscard]] LogRing& log();
 
