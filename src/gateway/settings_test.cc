@@ -36,7 +36,7 @@ std::string token_error(std::vector<const char*> arguments) {
 TEST(ServeSettings, TheDefaultsPassTheirOwnLimits) {
   Settings settings;
   Config config = serve_config(settings);
-  const std::vector<ConfigRow> rows = config.rows();
+  const std::vector<ConfigRow>& rows = config.rows();
   for (const ConfigRow& row : rows) {
     const std::string text = config.value_text(row);
     if (text.empty()) continue;
