@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+"""The whole test, behind `./dev test [--long] [FILTER]`: stages one after the other, a table and one line at the end.
+
+Each stage is a function that returns its counts. A stage uses all cores by itself, so stages do not overlap. Logs stay in
+.cache/log; a failed stage shows the end of its own.
+"""
+
+import argparse
+import os
+import platform
+import re
+import subprocess
+import sys
+import threading
+import time
+import xml.etree.ElementTree as xml
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOGS = ROOT / ".cache" / "log"
+CORES = os.cpu_count() or 1
+FUZZ_SECONDS = 60  # per target; two targets at a time on two cores
+FUZZ_SECONDS_LONG = 900
+STAGE_SECONDS_MAX = 1_800  # a stage that hangs is ended and counts as failed
+QUIET_SECONDS = 30  # without a terminal: one line of progress so often
+TAIL_LINES = 60
+SANITIZERS = {
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+}
+
+
+@dataclass
+class Counts:
+    """What a stage found. A stage that could not run at all has one failure."""
+
+    passed: int = 0
+    failed: int = 0
+    note: str = ""
+
+
+class Progress:
+    """The last line of a running command: on a terminal all the time, elsewhere now and then."""
+
+    def __init__(self):
+        self.terminal = sys.stdout.isatty()
+        self.said = time.monotonic()
+
+    def show(self, line):
+        text = line.strip()[:100]
+        if self.terminal:
+            print(f"\r\033[K  {text}", end="", flush=True)
+        elif time.monotonic() - self.said > QUIET_SECONDS:
+            self.said = time.monotonic()
+            print(f"  ... {text}", flush=True)
+
+    def clear(self):
+        if self.terminal:
+            print("\r\033[K", end="", flush=True)
+
+
+def run(name, command, env=None, progress=None, cwd=ROOT, seconds=STAGE_SECONDS_MAX):
+    """Runs a command with its output in .cache/log/NAME.log. Returns (exit code, the output's last lines)."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    tail = deque(maxlen=2_000)
+    with open(LOGS / f"{name}.log", "w") as log:
+        process = subprocess.Popen([str(c) for c in command], cwd=cwd, env=os.environ | SANITIZERS | (env or {}),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   errors="replace", start_new_session=True)
+        hung = threading.Timer(seconds, lambda: os.killpg(process.pid, 9))
+        hung.start()
+        try:
+            for line in process.stdout:
+                log.write(line)
+                tail.append(line)
+                if progress:
+                    progress.show(line)
+            code = process.wait()
+        except KeyboardInterrupt:
+            os.killpg(process.pid, 15)
+            raise
+        finally:
+            hung.cancel()
+    if code == -9:
+        tail.append(f"ended after {seconds} s without a result\n")
+    if progress:
+        progress.clear()
+    return code, "".join(tail)
+
+
+def complain(name, output):
+    print("".join(f"  | {line}\n" for line in output.splitlines()[-TAIL_LINES:]), end="")
+    print(f"  whole log: .cache/log/{name}.log", flush=True)
+
+
+def without_scattered_mappings():
+    """The prefix that lets ThreadSanitizer place its shadow memory; empty where it is not allowed."""
+    prefix = ["setarch", platform.machine(), "-R"]
+    try:
+        return prefix if subprocess.run([*prefix, "true"], capture_output=True).returncode == 0 else []
+    except FileNotFoundError:
+        return []
+
+
+def prefix_of(preset):
+    return without_scattered_mappings() if preset == "tsan" else []
+
+
+# -- stages -------------------------------------------------------------------------------------------------------
+
+
+def build(preset):
+    def stage(options, progress):
+        name = f"build-{preset}"
+        code, output = run(name, [*prefix_of(preset), "./dev", "build", preset], progress=progress)
+        if code:
+            complain(name, output)
+        return Counts(int(code == 0), int(code != 0))
+
+    return stage
+
+
+def unit_tests(preset):
+    def stage(options, progress):
+        name = f"test-{preset}"
+        report = LOGS / f"{name}.xml"
+        report.unlink(missing_ok=True)
+        command = [*prefix_of(preset), "ctest", "--test-dir", f"build/{preset}", "-j", CORES, "--output-on-failure",
+                   "--output-junit", report, "--no-tests=ignore"]
+        code, output = run(name, command + (["-R", options.filter] if options.filter else []), progress=progress)
+        counts = junit_counts(report)
+        if code and not counts.failed:
+            counts.failed = 1
+        if counts.failed:
+            complain(name, output)
+        return counts
+
+    return stage
+
+
+def junit_counts(report):
+    if not report.exists():
+        return Counts()
+    cases = list(xml.parse(report).getroot().iter("testcase"))
+    failed = sum(case.get("status") == "fail" for case in cases)
+    skipped = sum(case.get("status") in ("notrun", "disabled") or case.find("skipped") is not None for case in cases)
+    return Counts(len(cases) - failed - skipped, failed, f"{skipped} skipped" if skipped else "")
+
+
+def fuzz(options, progress):
+    seconds = FUZZ_SECONDS_LONG if options.long else FUZZ_SECONDS
+    targets = sorted(p for p in (ROOT / "build/fuzz").glob("*_fuzz") if os.access(p, os.X_OK))
+    targets = [t for t in targets if not options.filter or re.search(options.filter, t.name)]
+    counts = Counts(note=f"{seconds} s each")
+    lock = threading.Lock()
+
+    def one(target):
+        seeds = ROOT / "tests/corpus" / target.name
+        found = ROOT / ".cache/fuzz" / target.name
+        found.mkdir(parents=True, exist_ok=True)
+        command = [target, found, *([seeds] if seeds.is_dir() else []), f"-max_total_time={seconds}", "-timeout=10",
+                   "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={found}-"]
+        code, output = run(target.name, command, seconds=seconds + 120)
+        done = re.search(r"number_of_executed_units:\s*(\d+)", output)
+        with lock:
+            executions = int(done.group(1)) if done else 0
+            print(f"  {target.name}: {executions:,} executions{'' if code == 0 else ', FAILED'}", flush=True)
+            counts.passed += code == 0
+            counts.failed += code != 0
+            if code:
+                complain(target.name, output)
+                print(f"  reproduce: build/fuzz/{target.name} {found}-*")
+
+    with ThreadPoolExecutor(CORES) as pool:
+        list(pool.map(one, targets))
+    return counts
+
+
+def check(options, progress):
+    code, output = run("check", ["python3", "tools/check.py", *(["--long"] if options.long else [])], progress=progress)
+    found = re.search(r"^check: (\d+) passed, (\d+) failed$", output, re.M)
+    if code:
+        complain("check", output)
+    return Counts(int(found.group(1)), int(found.group(2))) if found else Counts(0, 1)
+
+
+def tool_tests(options, progress):
+    counts = Counts()
+    for path in sorted((ROOT / "tools").glob("*_test.py")):
+        code, output = run(path.stem, ["python3", path], progress=progress)
+        ran = re.search(r"^Ran (\d+) tests?", output, re.M)
+        bad = sum(int(n) for n in re.findall(r"(?:failures|errors)=(\d+)", output)) or int(code != 0)
+        counts.passed += max(0, (int(ran.group(1)) if ran else 0) - bad)
+        counts.failed += bad
+        if code:
+            complain(path.stem, output)
+    return counts
+
+
+def black_box(preset, folders):
+    def stage(options, progress):
+        name = f"blackbox-{preset}"
+        tests = ROOT / "tests"
+        if not (tests / "node_modules/.package-lock.json").exists():
+            code, output = run("npm-ci", ["npm", "ci", "--no-audit", "--no-fund"], cwd=tests, progress=progress)
+            if code:
+                complain("npm-ci", output)
+                return Counts(0, 1)
+        files = sorted(p for folder in folders for p in (tests / folder).glob("*.test.mjs"))
+        command = [*prefix_of(preset), "node", "--test", "--test-reporter=tap", "--test-concurrency=1"]
+        if options.filter:
+            command.append(f"--test-name-pattern={options.filter}")
+        env = {"TAUT_BINARY": str(ROOT / "build" / preset / "taut")}
+        if preset != "release":
+            env["TAUT_SANITIZED"] = preset
+        code, output = run(name, [*command, *files], env=env, cwd=tests, progress=progress)
+        passed, failed = (int((re.search(rf"^# {word} (\d+)$", output, re.M) or [0, 0])[1]) for word in ("pass", "fail"))
+        if code and not failed:
+            failed = 1
+        if failed:
+            complain(name, "\n".join(re.findall(r"^\s*not ok .*$", output, re.M)) + "\n" + output)
+        return Counts(passed, failed)
+
+    return stage
+
+
+def micro_benches(options, progress):
+    counts = Counts(note="run small, not judged")
+    for program in sorted((ROOT / "build/release").glob("*_bench")):
+        code, output = run(program.name, [program, "--benchmark_min_time=0.01"], progress=progress)
+        counts.passed += code == 0
+        counts.failed += code != 0
+        if code:
+            complain(program.name, output)
+    return counts
+
+
+def chat_bench(options, progress):
+    if not (ROOT / "tools/bench_chat.py").exists():
+        return Counts(note="no bench yet")
+    command = ["python3", "tools/bench_chat.py", "--small", "--json", LOGS / "bench_chat.json"]
+    code, output = run("bench_chat", command, progress=progress)
+    if code:
+        complain("bench_chat", output)
+    return Counts(int(code == 0), int(code != 0), "run small, not judged")
+
+
+# Name, function, and the stage that must have passed before. Only those marked take a FILTER.
+STAGES = [
+    ("build release", build("release"), None, True),
+    ("check", check, "build release", False),
+    ("tool tests", tool_tests, None, False),
+    ("unit tests, release", unit_tests("release"), "build release", True),
+    ("black box, release", black_box("release", ["client", "blackbox"]), "build release", True),
+    ("build debug", build("debug"), None, True),
+    ("unit tests, debug", unit_tests("debug"), "build debug", True),
+    ("build asan", build("asan"), None, True),
+    ("unit tests, asan + ubsan", unit_tests("asan"), "build asan", True),
+    ("black box, asan + ubsan", black_box("asan", ["blackbox"]), "build asan", True),
+    ("build tsan", build("tsan"), None, True),
+    ("unit tests, tsan", unit_tests("tsan"), "build tsan", True),
+    ("black box, tsan", black_box("tsan", ["blackbox"]), "build tsan", True),
+    ("build fuzz", build("fuzz"), None, True),
+    ("fuzz", fuzz, "build fuzz", True),
+    ("micro benches", micro_benches, "build release", False),
+    ("chat bench", chat_bench, "build release", False),
+]
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev test", description="Runs everything that can fail.")
+    parser.add_argument("filter", nargs="?", default="", help="regular expression on test names")
+    parser.add_argument("--long", action="store_true", help="15 minutes per fuzz target, tidy over all files")
+    options = parser.parse_args()
+
+    progress, results, begin = Progress(), {}, time.monotonic()
+    for name, stage, needs, filtered in STAGES:
+        if options.filter and not filtered:
+            continue
+        if needs and results[needs][0].failed:
+            results[name] = (Counts(note=f"skipped: {needs} failed"), 0.0)
+            continue
+        print(f"{name} ...", flush=True)
+        started = time.monotonic()
+        counts = stage(options, progress)
+        seconds = time.monotonic() - started
+        results[name] = (counts, seconds)
+        print(f"  {counts.passed} passed, {counts.failed} failed in {seconds:.0f} s {counts.note and f'({counts.note})'}", flush=True)
+
+    passed = sum(counts.passed for counts, _ in results.values())
+    failed = sum(counts.failed for counts, _ in results.values())
+    print(f"\n{'stage':28} {'passed':>7} {'failed':>7} {'seconds':>8}")
+    for name, (counts, seconds) in results.items():
+        print(f"{name:28} {counts.passed:7} {counts.failed:7} {seconds:8.0f}  {counts.note}")
+    print(f"{'all':28} {passed:7} {failed:7} {time.monotonic() - begin:8.0f}\n")
+    print(f"{passed} passed, {failed} failed", flush=True)
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
