@@ -1,0 +1,420 @@
+#include "wire/chat_reader.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+
+#include "base/assert.h"
+#include "wire/json_scan.h"
+#include "wire/name_table.h"
+#include "wire/utf8.h"
+
+namespace taut::wire {
+namespace {
+
+using simdjson::dom::element;
+
+/// Every field name that a client's message can have; the order is that of kFieldNames.
+enum class Field : uint8_t {
+  type,
+  ref,
+  conversation,
+  client_msg_id,
+  text,
+  kind,
+  on,
+  seq,
+  before,
+  limit,
+  status,
+  capacity,
+  to,
+  reason,
+  scope,
+  cursor,
+  version,
+  role,
+  site,
+  token,
+  device,
+  name,
+  resume,
+  group,
+  subject,
+  attributes,
+  epoch,
+  agent,
+};
+constexpr size_t kFields = 28;
+constexpr std::array<std::string_view, kFields> kFieldNames = {
+    "type",  "ref",    "conversation", "client_msg_id", "text",       "kind",  "on",
+    "seq",   "before", "limit",        "status",        "capacity",   "to",    "reason",
+    "scope", "cursor", "version",      "role",          "site",       "token", "device",
+    "name",  "resume", "group",        "subject",       "attributes", "epoch", "agent"};
+constexpr NameTable kFieldTable(kFieldNames);
+
+/// The known fields of one JSON object.
+struct FieldSet {
+  std::array<element, kFields> values;
+  uint32_t present = 0;  ///< one bit for each field; the other values mean nothing
+  uint32_t twice = 0;
+  uint32_t attributes_at = 0;  ///< how many members stand before `attributes`
+
+  [[nodiscard]] const element* find(Field field) const {
+    const auto index = static_cast<size_t>(field);
+    return (present >> index & 1) != 0 ? &values[index] : nullptr;
+  }
+
+  void collect(const simdjson::dom::object& object) {
+    present = twice = 0;
+    uint32_t member = 0;
+    for (const auto [key, value] : object) {
+      const int index = kFieldTable.find(key);
+      if (index >= 0) {
+        const uint32_t bit = uint32_t{1} << index;
+        twice |= present & bit;
+        present |= bit;
+        values[static_cast<size_t>(index)] = value;
+        if (index == static_cast<int>(Field::attributes)) attributes_at = member;
+      }
+      ++member;
+    }
+  }
+};
+static_assert(kFields <= 32);
+
+enum class Need : bool { optional, required };
+
+std::optional<std::string_view> as_string(const element& value) {
+  std::string_view text;
+  if (value.get_string().get(text) != simdjson::SUCCESS) return std::nullopt;
+  return text;
+}
+
+std::optional<uint64_t> as_number(const element& value, uint64_t min, uint64_t max) {
+  uint64_t number = 0;
+  if (value.get_uint64().get(number) != simdjson::SUCCESS || number < min || number > max)
+    return std::nullopt;
+  return number;
+}
+
+std::string_view word_of(Role role) {
+  return role_name(role);
+}
+template <class E>
+std::string_view word_of(E value) {
+  return name_of(value);
+}
+
+std::optional<std::string_view> as_id(const element& value) {
+  const auto text = as_string(value);
+  return text && valid_id(*text) ? text : std::nullopt;
+}
+
+}  // namespace
+
+struct ChatReader::Impl {
+  explicit Impl(const Options& limits) : options(limits), parser(limits.frame_bytes_max) {
+    const auto capacity = std::max<size_t>(options.frame_bytes_max, 64);
+    TAUT_ASSERT(parser.allocate(capacity, kJsonDepthMax) == simdjson::SUCCESS);
+    TAUT_ASSERT(document.allocate(capacity) == simdjson::SUCCESS);
+  }
+
+  ReadStatus read(std::span<char> in);
+  bool read_fields();
+  bool read_by_type();
+  bool read_hello();
+  bool read_resume();
+  bool read_open();
+  bool read_attributes();
+  bool read_send();
+  bool read_transfer();
+  bool read_presence();
+
+  // Each takes one field into `out`, or refuses the message and says false.
+  bool take_id(Field field, std::string_view& out, Need need = Need::required);
+  bool take_string(Field field, std::string_view& out, size_t bytes_max, Need need);
+  bool take_number(Field field, uint64_t& out, uint64_t min, uint64_t max, Need need = Need::required);
+  bool take_number(Field field, uint32_t& out, uint64_t min, uint64_t max, Need need = Need::required);
+  bool take_bool(Field field, bool& out);
+  template <class E>
+  bool take_word(Field field, E& out, E last, Need need = Need::required);
+
+  bool take_ref() { return take_number(Field::ref, message.ref, 0, UINT32_MAX); }
+  bool take_conversation() { return take_id(Field::conversation, message.conversation); }
+
+  bool refuse(ErrorCode code, std::string_view why);
+  bool refuse(Field field, std::string_view why);
+  bool missing(Field field, Need need) { return need == Need::optional || refuse(field, "is missing"); }
+
+  Options options;
+  simdjson::dom::parser parser;
+  simdjson::dom::document document;
+  std::span<char> frame;
+  FieldSet fields;
+  ClientMessage message;
+  ReadError error;
+  std::array<ResumePoint, kResumeMax> resume;
+  std::array<char, 128> error_text;
+};
+
+ReadStatus ChatReader::Impl::read(std::span<char> in) {
+  TAUT_ASSERT(in.size() <= options.frame_bytes_max);
+  frame = in;
+  fields.present = 0;
+  const bool broken_escapes = repair_escapes(in);
+  element root;
+  if (parser.parse_into_document(document, in.data(), in.size(), false).get(root) != simdjson::SUCCESS) {
+    if (!validate_utf8({in.data(), in.size()})) return ReadStatus::broken_utf8;
+    refuse(ErrorCode::bad_json, "the frame is not valid JSON");
+    return ReadStatus::error;
+  }
+  simdjson::dom::object object;
+  if (root.get_object().get(object) != simdjson::SUCCESS) {
+    refuse(ErrorCode::bad_json, "the frame is not a JSON object");
+    return ReadStatus::error;
+  }
+  fields.collect(object);
+  if (broken_escapes) {
+    refuse(ErrorCode::bad_utf8, "a lone surrogate or U+0000 is escaped in the frame");
+    return ReadStatus::error;
+  }
+  return read_fields() ? ReadStatus::message : ReadStatus::error;
+}
+
+bool ChatReader::Impl::read_fields() {
+  const element* type = fields.find(Field::type);
+  if (type == nullptr) return refuse(Field::type, "is missing");
+  const auto name = as_string(*type);
+  if (!name) return refuse(Field::type, "must be a string");
+  if (fields.twice != 0) {
+    return refuse(static_cast<Field>(std::countr_zero(fields.twice)), "is there twice");
+  }
+  const auto known = client_type_of(*name);
+  if (!known) return refuse(ErrorCode::unknown_type, "the type is not in the protocol");
+  message = ClientMessage{};
+  message.type = *known;
+  return read_by_type();
+}
+
+bool ChatReader::Impl::read_by_type() {
+  switch (message.type) {
+    case ClientType::hello:
+      return read_hello();
+    case ClientType::open:
+      return take_ref() && read_open();
+    case ClientType::send:
+      return take_ref() && read_send();
+    case ClientType::typing:
+      return take_conversation() && take_bool(Field::on, message.on);
+    case ClientType::delivered:
+    case ClientType::read:
+      return take_conversation() && take_number(Field::seq, message.seq, 1, kIntegerMax);
+    case ClientType::history:
+      message.limit = kHistoryItemsDefault;
+      return take_ref() && take_conversation() &&
+             take_number(Field::before, message.before, 1, kIntegerMax, Need::optional) &&
+             take_number(Field::limit, message.limit, 1, kHistoryItemsMax, Need::optional);
+    case ClientType::presence:
+      return take_ref() && read_presence();
+    case ClientType::accept:
+    case ClientType::decline:
+    case ClientType::take:
+      return take_ref() && take_conversation();
+    case ClientType::transfer:
+      return take_ref() && take_conversation() && read_transfer();
+    case ClientType::close:
+      return take_ref() && take_conversation() &&
+             take_string(Field::reason, message.reason, kReasonBytesMax, Need::optional);
+    case ClientType::list:
+      return take_ref() && take_word(Field::scope, message.scope, ListScope::all) &&
+             take_string(Field::cursor, message.cursor, kCursorBytesMax, Need::optional);
+    case ClientType::ping:
+      return take_ref();
+  }
+  return false;
+}
+
+bool ChatReader::Impl::read_hello() {
+  if (!take_word(Field::role, message.role, Role::agent)) return false;
+  return take_number(Field::version, message.version, 0, UINT32_MAX) && take_id(Field::site, message.site) &&
+         take_string(Field::token, message.token, kTokenBytesMax, Need::required) &&
+         take_id(Field::device, message.device) &&
+         take_string(Field::name, message.name, kNameBytesMax, Need::optional) && read_resume();
+}
+
+bool ChatReader::Impl::read_resume() {
+  const element* value = fields.find(Field::resume);
+  if (value == nullptr) return true;
+  simdjson::dom::array points;
+  if (value->get_array().get(points) != simdjson::SUCCESS) return refuse(Field::resume, "must be an array");
+  size_t count = 0;
+  for (const element point : points) {
+    if (count == kResumeMax) return refuse(Field::resume, "names too many conversations");
+    simdjson::dom::object object;
+    if (point.get_object().get(object) != simdjson::SUCCESS)
+      return refuse(Field::resume, "must hold objects");
+    FieldSet own;
+    own.collect(object);
+    const element* conversation = own.find(Field::conversation);
+    const element* epoch = own.find(Field::epoch);
+    const element* seq = own.find(Field::seq);
+    const auto id = conversation != nullptr ? as_id(*conversation) : std::nullopt;
+    const auto in_epoch = epoch != nullptr ? as_number(*epoch, 0, kIntegerMax) : std::nullopt;
+    const auto after = seq != nullptr ? as_number(*seq, 0, kIntegerMax) : std::nullopt;
+    if (own.twice != 0 || !id || !in_epoch || !after) {
+      return refuse(Field::resume, "must hold {conversation, epoch, seq}");
+    }
+    resume[count++] = {.conversation = *id, .epoch = *in_epoch, .seq = *after};
+  }
+  message.resume = std::span(resume).first(count);
+  return true;
+}
+
+bool ChatReader::Impl::read_open() {
+  return take_id(Field::group, message.group, Need::optional) &&
+         take_id(Field::conversation, message.conversation, Need::optional) &&
+         take_string(Field::subject, message.subject, kSubjectBytesMax, Need::optional) && read_attributes();
+}
+
+/// The parsed tree does not remember where a value stood; the raw text is found by counting members.
+bool ChatReader::Impl::read_attributes() {
+  const element* value = fields.find(Field::attributes);
+  if (value == nullptr) return true;
+  if (!value->is_object()) return refuse(Field::attributes, "must be an object");
+  message.attributes = raw_member({frame.data(), frame.size()}, fields.attributes_at);
+  if (message.attributes.size() > kAttributesBytesMax) return refuse(Field::attributes, "is too long");
+  return true;
+}
+
+bool ChatReader::Impl::read_send() {
+  if (!take_conversation() || !take_id(Field::client_msg_id, message.client_msg_id)) return false;
+  if (!take_word(Field::kind, message.kind, ItemKind::note, Need::optional)) return false;
+  const element* value = fields.find(Field::text);
+  if (value == nullptr) return refuse(Field::text, "is missing");
+  const auto text = as_string(*value);
+  if (!text) return refuse(Field::text, "must be a string");
+  if (text->size() > options.text_bytes_max) return refuse(ErrorCode::too_large, "text: is too long");
+  message.text = *text;
+  return true;
+}
+
+bool ChatReader::Impl::read_transfer() {
+  const element* value = fields.find(Field::to);
+  if (value == nullptr) return refuse(Field::to, "is missing");
+  simdjson::dom::object object;
+  FieldSet target;
+  if (value->get_object().get(object) == simdjson::SUCCESS) target.collect(object);
+  const element* agent = target.find(Field::agent);
+  const element* group = target.find(Field::group);
+  if ((agent == nullptr) == (group == nullptr) || target.twice != 0) {
+    return refuse(Field::to, "must be {agent} or {group}");
+  }
+  const auto id = as_id(agent != nullptr ? *agent : *group);
+  if (!id) return refuse(Field::to, "must name a valid id");
+  (agent != nullptr ? message.to_agent : message.to_group) = *id;
+  return true;
+}
+
+bool ChatReader::Impl::read_presence() {
+  message.has_capacity = fields.find(Field::capacity) != nullptr;
+  return take_word(Field::status, message.status, PresenceStatus::offline) &&
+         take_number(Field::capacity, message.capacity, 0, kCapacityMax, Need::optional);
+}
+
+bool ChatReader::Impl::take_id(Field field, std::string_view& out, Need need) {
+  const element* value = fields.find(field);
+  if (value == nullptr) return missing(field, need);
+  const auto id = as_id(*value);
+  if (!id) return refuse(field, "must be 1-64 characters A-Z a-z 0-9 . _ -");
+  out = *id;
+  return true;
+}
+
+bool ChatReader::Impl::take_string(Field field, std::string_view& out, size_t bytes_max, Need need) {
+  const element* value = fields.find(field);
+  if (value == nullptr) return missing(field, need);
+  const auto text = as_string(*value);
+  if (!text) return refuse(field, "must be a string");
+  if (text->size() > bytes_max) return refuse(field, "is too long");
+  out = *text;
+  return true;
+}
+
+bool ChatReader::Impl::take_number(Field field, uint64_t& out, uint64_t min, uint64_t max, Need need) {
+  const element* value = fields.find(field);
+  if (value == nullptr) return missing(field, need);
+  const auto number = as_number(*value, min, max);
+  if (!number) return refuse(field, "must be an integer in its range");
+  out = *number;
+  return true;
+}
+
+bool ChatReader::Impl::take_number(Field field, uint32_t& out, uint64_t min, uint64_t max, Need need) {
+  uint64_t wide = out;
+  if (!take_number(field, wide, min, max, need)) return false;
+  out = static_cast<uint32_t>(wide);
+  return true;
+}
+
+bool ChatReader::Impl::take_bool(Field field, bool& out) {
+  const element* value = fields.find(field);
+  if (value == nullptr) return missing(field, Need::required);
+  return value->get_bool().get(out) == simdjson::SUCCESS || refuse(field, "must be true or false");
+}
+
+template <class E>
+bool ChatReader::Impl::take_word(Field field, E& out, E last, Need need) {
+  const element* value = fields.find(field);
+  if (value == nullptr) return missing(field, need);
+  const auto word = as_string(*value);
+  for (uint8_t i = 0; word && i <= static_cast<uint8_t>(last); ++i) {
+    if (*word != word_of(static_cast<E>(i))) continue;
+    out = static_cast<E>(i);
+    return true;
+  }
+  return refuse(field, "is not a word of the protocol");
+}
+
+/// Always false. What can be known of the request goes with the refusal, whatever else is wrong with it.
+bool ChatReader::Impl::refuse(ErrorCode code, std::string_view why) {
+  error = ReadError{};
+  error.code = code;
+  error.message = why;
+  if (const element* value = fields.find(Field::ref)) {
+    const auto ref = as_number(*value, 0, UINT32_MAX);
+    error.has_ref = ref.has_value();
+    error.ref = static_cast<uint32_t>(ref.value_or(0));
+  }
+  if (const element* value = fields.find(Field::conversation))
+    error.conversation = as_id(*value).value_or("");
+  return false;
+}
+
+bool ChatReader::Impl::refuse(Field field, std::string_view why) {
+  char* at = error_text.data();
+  for (const std::string_view part : {kFieldNames[static_cast<size_t>(field)], std::string_view(" "), why}) {
+    at = std::copy_n(part.data(), std::min<size_t>(part.size(), error_text.end() - at), at);
+  }
+  return refuse(ErrorCode::bad_field, {error_text.data(), static_cast<size_t>(at - error_text.data())});
+}
+
+ChatReader::ChatReader(const Options& options) : impl_(std::make_unique<Impl>(options)) {}
+ChatReader::ChatReader(ChatReader&&) noexcept = default;
+ChatReader& ChatReader::operator=(ChatReader&&) noexcept = default;
+ChatReader::~ChatReader() = default;
+
+ReadStatus ChatReader::read(std::span<char> frame) noexcept {
+  return impl_->read(frame);
+}
+const ClientMessage& ChatReader::message() const {
+  return impl_->message;
+}
+const ReadError& ChatReader::error() const {
+  return impl_->error;
+}
+
+}  // namespace taut::wire
