@@ -27,8 +27,8 @@ struct SendDecision {
 
 /// An owner: who, at which endpoint, by which assignment.
 struct Owner {
-  AgentKey key;  ///< zero: nobody
-  InlineId id;
+  AgentKey key{};  ///< zero: nobody
+  InlineId id{};
   uint32_t owner_epoch = 0;
 };
 
@@ -45,7 +45,7 @@ struct Change {
   uint32_t epoch = 0;
   uint64_t seq = 0;
   uint32_t owner_epoch = 0;  ///< for the event
-  Owner lost;                ///< lost.key zero: nobody loses it
+  Owner lost{};              ///< lost.key zero: nobody loses it
 };
 
 /// Items from … to (both included; from > to: none), ascending.

@@ -121,7 +121,7 @@ class Dispatcher {
   [[nodiscard]] std::string_view agent_id(uint32_t agent_index) const;
   /// Assigned and active conversations of the agent; 0 for an unknown one.
   [[nodiscard]] uint32_t load(std::string_view id) const;
-  /// Calls visit(ConversationKey) for each conversation that the agent owns.
+  /// Appends the key of each conversation that the agent owns.
   void owned(std::string_view id, std::pmr::vector<ConversationKey>& out) const;
   /// Its own word while a connection or its grace lives, else offline; unknown: offline.
   [[nodiscard]] Presence effective_presence(std::string_view id) const;

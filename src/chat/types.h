@@ -101,8 +101,8 @@ struct Party {
 /// The conversation now belongs to that agent, who has accept_ms to accept. `reason` is what an earlier owner
 /// is told, if there was one: transferred or taken.
 struct Assign {
-  ConversationKey conversation;
-  AgentKey agent;
+  ConversationKey conversation{};
+  AgentKey agent{};
   uint32_t agent_index = 0;  ///< Dispatcher::agent_id() gives the id
   uint32_t opening = 0;
   uint32_t owner_epoch = 0;
@@ -112,7 +112,7 @@ struct Assign {
 
 /// The conversation belongs to nobody and waits in its group's queue at its old place.
 struct Requeue {
-  ConversationKey conversation;
+  ConversationKey conversation{};
   uint32_t opening = 0;
   uint32_t owner_epoch = 0;
   Reason reason = Reason::timeout;
@@ -121,15 +121,15 @@ struct Requeue {
 /// The owner is the same agent at a new endpoint: no event, but pushes go there from now on, and the new
 /// endpoint needs an `assigned`. owner_epoch is that of the assignment, which goes on.
 struct OwnerMoved {
-  ConversationKey conversation;
-  AgentKey agent;
+  ConversationKey conversation{};
+  AgentKey agent{};
   uint32_t opening = 0;
   uint32_t owner_epoch = 0;
 };
 
 /// The visitor's place in the queue, 1 = next. For display only; not a decision.
 struct Position {
-  ConversationKey conversation;
+  ConversationKey conversation{};
   uint32_t opening = 0;
   uint32_t position = 0;
 };
