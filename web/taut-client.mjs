@@ -85,7 +85,7 @@ export class TautClient extends EventTarget {
   #requests = new Map(); // ref → {frame, resolve, reject, sent}
   #outbox = new Map(); // client_msg_id → send; in the order of send(), the order of the wire
   #refs = new Map(); // ref of a send on this connection → client_msg_id
-  #conversations = new Map(); // id → {epoch, seq, resuming}
+  #conversations = new Map(); // id → {epoch, seq, resuming, held}
 
   constructor(options) {
     super();
@@ -258,7 +258,10 @@ export class TautClient extends EventTarget {
     // What is not named is forgotten, so that a later push of it starts anew instead of leaving a hole.
     const excess = this.#conversations.size - this.#limits.resume_max;
     for (const conversation of [...this.#conversations.keys()].slice(0, Math.max(0, excess))) this.#conversations.delete(conversation);
-    for (const cursor of this.#conversations.values()) cursor.resuming = true;
+    for (const cursor of this.#conversations.values()) {
+      cursor.resuming = true;
+      cursor.held.clear(); // they will be among the missed items
+    }
     const resume = this.cursors();
     return { type: 'hello', version: 1, role, site, token, device, name, resume };
   }
@@ -421,7 +424,7 @@ export class TautClient extends EventTarget {
     if (role === 'visitor' || this.#conversations.has(conversation)) {
       const from = { kind: role, id: this.#welcome.id, name };
       const { kind = 'text', text } = entry;
-      this.#on_item({ type: 'message', conversation, epoch, seq, from, client_msg_id, kind, text, ts });
+      this.#on_own_item({ type: 'message', conversation, epoch, seq, from, client_msg_id, kind, text, ts });
     }
     if (entry.level === 'accepted' || frame.level === 'durable' || this.#welcome.mode === 'none') {
       this.#outbox.delete(frame.client_msg_id);
@@ -433,19 +436,31 @@ export class TautClient extends EventTarget {
   // ── Conversations: the cursor of each is the last item that the application has been given ────────────────────────
 
   #follow(conversation, epoch, seq) {
-    this.#conversations.set(conversation, { epoch, seq, resuming: false });
+    const cursor = { epoch, seq, resuming: false, held: new Map() };
+    this.#conversations.set(conversation, cursor);
+    return cursor;
+  }
+
+  // An ack may be ahead of the pushes: an answer precedes what its request caused, as the `accepted` before an agent's first
+  // text. Such an item is held until its turn.
+  #on_own_item(item) {
+    const cursor = this.#conversations.get(item.conversation);
+    if (cursor && item.seq > cursor.seq + 1) cursor.held.set(item.seq, item);
+    else this.#on_item(item);
   }
 
   #on_item(item) {
     const { conversation, epoch, seq } = item;
-    if (!this.#conversations.has(conversation)) this.#follow(conversation, epoch, seq - 1);
-    const cursor = this.#conversations.get(conversation);
+    const cursor = this.#conversations.get(conversation) ?? this.#follow(conversation, epoch, seq - 1);
     if (seq <= cursor.seq) return; // given already
     if (seq > cursor.seq + 1) this.#missing(conversation, epoch, cursor.seq + 1, seq - 1);
     cursor.epoch = epoch;
     cursor.seq = seq;
     const own = item.from?.kind === this.#options.role && item.from?.id === this.#welcome.id;
+    cursor.held.delete(seq);
     this.#emit('item', own ? { ...item, own } : item);
+    const next = cursor.held.get(cursor.seq + 1);
+    if (next) this.#on_item(next);
   }
 
   // The protocol has no holes. Should there be one all the same, the application is told and can ask for history.

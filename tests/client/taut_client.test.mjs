@@ -485,6 +485,19 @@ describe('an agent', () => {
     assert.deepEqual(it.seqs(), [5, 6]);
   });
 
+  test('is given the accepted event before its own text whose ack came first', async () => {
+    const it = await start(agent);
+    it.network.last.welcome({ id: 'a1', role: 'agent' });
+    it.network.last.push(assigned);
+    const sending = it.client.send('c1', 'hello');
+    ack(it.network.last, 6);
+    assert.deepEqual(it.seqs(), []);
+    it.network.last.push({ type: 'event', event: 'accepted', conversation: 'c1', epoch: 1, seq: 5, owner_epoch: 1, ts: 1 });
+    assert.deepEqual(it.seqs(), [5, 6]);
+    assert.equal((await sending).seq, 6);
+    assert.equal(it.of('gap').length, 0);
+  });
+
   test('no longer resumes what it has lost', async () => {
     const it = await start(agent);
     it.network.last.welcome({ id: 'a1', role: 'agent' });

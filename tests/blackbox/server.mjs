@@ -1,0 +1,165 @@
+// A `taut serve` of its own for each scenario: started on a free port, told to stop, and required to stop well.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { make_token } from './token.mjs';
+
+/** The binary under test; a sanitizer build is chosen with TAUT_BINARY. */
+export const kBinary = process.env.TAUT_BINARY ?? join(dirname(fileURLToPath(import.meta.url)), '../../build/release/taut');
+
+/** How long a test waits for what must happen, before it says that it did not. Nothing is expected to take this long. */
+export const kPatienceMs = Number(process.env.TAUT_TEST_PATIENCE_MS ?? 20_000);
+
+const kStopMs = 5_000; // the protocol's promise for SIGTERM
+const kBadWords = /AddressSanitizer|ThreadSanitizer|LeakSanitizer|runtime error:|assertion|Assertion/;
+
+const running = new Set();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** Rejects with `what` when `promise` takes longer than the tests' patience. */
+export function within(promise, what, ms = kPatienceMs) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not within ${ms} ms: ${typeof what === 'function' ? what() : what}`)), ms);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+export class Server {
+  secret = randomBytes(24).toString('hex');
+  stderr = '';
+  peers = []; // closed with the scenario
+
+  /** Starts with `flags` behind the usual ones, and returns when the server says that it is ready. */
+  static async start(flags = [], { binary = kBinary, shards = 2 } = {}) {
+    const server = new Server();
+    server.folder = mkdtempSync(join(tmpdir(), 'taut-test-'));
+    server.secret_file = server.file('secret', `${server.secret}\n`);
+    server.data = join(server.folder, 'data');
+    const usual = ['--listen', '127.0.0.1:0', '--data', server.data, '--secret-file', server.secret_file, '--site', 'demo'];
+    if (!flags.includes('--group')) usual.push('--group', 'sales', '--group', 'support');
+    server.#spawn(binary, ['serve', ...usual, '--shards', String(shards), ...flags.map(String)]);
+    await within(server.#ready, () => `the ready line; standard error: ${server.stderr}`);
+    return server;
+  }
+
+  #child;
+  #ready;
+
+  #spawn(binary, args) {
+    this.#child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    running.add(this.#child);
+    this.#child.stderr.on('data', (bytes) => (this.stderr += bytes));
+    this.stdout = [];
+    this.exited = new Promise((resolve) => {
+      this.#child.on('error', (error) => resolve({ code: null, signal: String(error) }));
+      this.#child.on('close', (code, signal) => {
+        running.delete(this.#child);
+        resolve({ code, signal });
+      });
+    });
+    this.#ready = new Promise((resolve, reject) => {
+      createInterface({ input: this.#child.stdout }).on('line', (line) => {
+        this.stdout.push(line);
+        const found = /^listening ws=127\.0\.0\.1:(\d+)(?: |$)/.exec(line);
+        if (found) resolve((this.port = Number(found[1])));
+      });
+      this.exited.then((how) => reject(new Error(`exited before it was ready: ${JSON.stringify(how)} ${this.stderr}`)));
+    });
+    this.#ready.catch(() => {});
+  }
+
+  get url() {
+    return `ws://127.0.0.1:${this.port}/v1/chat`;
+  }
+
+  get http() {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get pid() {
+    return this.#child.pid;
+  }
+
+  /** Writes a file into the scenario's folder and returns its path. */
+  file(name, content) {
+    const path = join(this.folder, name);
+    writeFileSync(path, content, { mode: 0o600 });
+    return path;
+  }
+
+  token(role, id, claims = {}) {
+    const for_agents = role === 'agent' ? { groups: ['sales', 'support'], capacity: 3 } : {};
+    return make_token(this.secret, { sub: id, role, site: 'demo', ...for_agents, ...claims });
+  }
+
+  signal(name) {
+    this.#child.kill(name);
+  }
+
+  /** SIGTERM; the server must leave within its promise, with 0 and without a complaint of a sanitizer. */
+  async stop() {
+    this.signal('SIGTERM');
+    const how = await within(this.exited, 'the exit after SIGTERM', kStopMs).catch((error) => {
+      this.signal('SIGKILL');
+      throw error;
+    });
+    assert.deepEqual(how, { code: 0, signal: null }, this.stderr);
+    assert.doesNotMatch(this.stderr, kBadWords);
+    assert.equal(this.stdout.length, 1, 'standard output is the ready line alone');
+  }
+
+  /** Whatever happened: no process and no file stays. */
+  dispose() {
+    for (const peer of this.peers) peer.drop();
+    this.signal('SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** A test with a server of its own. `flags` go to `taut serve`. */
+export function scenario(name, flags, body, options = {}) {
+  test(name, async (t) => {
+    const server = await Server.start(flags, options);
+    try {
+      await body(server, t);
+      for (const peer of server.peers) peer.drop();
+      await server.stop();
+    } catch (error) {
+      if (server.stderr) t.diagnostic(`standard error: ${server.stderr.slice(-2000)}`);
+      throw error;
+    } finally {
+      server.dispose();
+    }
+  });
+}
+
+/** The same scenario where everybody shares a thread and where nearly everybody crosses rings. */
+export function scenario_on_shards(name, flags, body) {
+  for (const shards of [1, 4]) scenario(`${name} (${shards} ${shards === 1 ? 'shard' : 'shards'})`, flags, body, { shards });
+}
+
+/** Runs the binary to its end. */
+export function run(args) {
+  const child = spawn(kBinary, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (bytes) => (stdout += bytes));
+  child.stderr.on('data', (bytes) => (stderr += bytes));
+  const ended = new Promise((resolve) => {
+    child.on('close', (code) => {
+      running.delete(child);
+      resolve({ code, stdout, stderr });
+    });
+  });
+  return within(ended, `the end of taut ${args.join(' ')}`).finally(() => child.kill('SIGKILL'));
+}
