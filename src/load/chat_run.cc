@@ -1,0 +1,109 @@
+// `taut load chat`: set up, warm up, measure, report.
+#include <cstdio>
+#include <fstream>
+
+#include "load/latency_report.h"
+#include "load/options.h"
+#include "load/pair_client.h"
+#include "load/pin.h"
+#include "load/proc_stats.h"
+#include "load/protocol.h"
+
+namespace taut::load {
+
+namespace {
+
+Status check(const LoadChatOptions& o) {
+  if (o.pairs < 1 || o.pairs > kPairsMax) return fail("pairs must be 1 to " + std::to_string(kPairsMax));
+  if ((o.rate == 0) == (o.inflight == 0)) return fail("give exactly one of rate and inflight");
+  if (o.rate > kRateMax) return fail("rate must be at most " + std::to_string(kRateMax));
+  if (o.inflight > kInflightMax) return fail("inflight must be at most " + std::to_string(kInflightMax));
+  if (o.size < kTextBytesMin || o.size > kTextBytesMax) {
+    return fail("size must be " + std::to_string(kTextBytesMin) + " to " + std::to_string(kTextBytesMax));
+  }
+  if (!(o.seconds > 0) || !(o.warmup >= 0)) return fail("seconds must be positive and warmup not negative");
+  return {};
+}
+
+// Long enough for a server that was stopped for a while, short enough to wait for when something is lost.
+constexpr int64_t kDrainNs = 5'000'000'000;
+
+int64_t nanoseconds(double seconds) {
+  return static_cast<int64_t>(seconds * 1e9);
+}
+
+// The measured phase between two readings of the server. Both are taken while nothing is in flight: reading
+// /proc stalls the client for longer than a message takes.
+Result<ChatReport> measure(const LoadChatOptions& options, PairClient& client) {
+  ChatReport report{.options = options, .phase = {}, .client_cpu_ns = 0, .server = {}};
+  Result<ProcStats> before = ProcStats{};
+  if (options.server_pid != 0) before = read_proc_stats(options.server_pid);
+  if (!before) return std::unexpected(before.error());
+  const int64_t own_before_ns = thread_cpu_ns();
+  Result<PhaseResult> phase = client.drive(nanoseconds(options.seconds));
+  if (!phase) return std::unexpected(phase.error());
+  report.phase = std::move(*phase);
+  report.client_cpu_ns = thread_cpu_ns() - own_before_ns;
+  if (options.server_pid != 0) {
+    const Result<ProcStats> after = read_proc_stats(options.server_pid);
+    if (!after) return std::unexpected(after.error());
+    report.server = *after - *before;
+  }
+  return report;
+}
+
+Result<ChatReport> run(const LoadChatOptions& options) {
+  if (Status checked = check(options); !checked) return std::unexpected(checked.error());
+  Result<std::unique_ptr<Protocol>> protocol = make_protocol(options);
+  if (!protocol) return std::unexpected(protocol.error());
+  if (Status pinned = pin_this_thread(options.cpu); !pinned) return std::unexpected(pinned.error());
+  Result<Session> session = (*protocol)->open();
+  if (!session) return std::unexpected(session.error());
+
+  SystemClock clock;
+  const Pace pace{.rate = options.rate,
+                  .inflight = options.inflight,
+                  .arrivals = options.arrivals,
+                  .seed = options.seed,
+                  .drain_ns = kDrainNs,
+                  .starve_us = options.starve_us};
+  PairClient client(*session, **protocol, pace, clock);
+  Result<ChatReport> report = fail("");
+  Result<PhaseResult> warmup = client.drive(nanoseconds(options.warmup));
+  if (!warmup) {
+    report = std::unexpected(warmup.error());
+  } else if (warmup->faults
+                 .any()) {  // reported as the run's result: what was lost early must not be forgotten
+    report = ChatReport{.options = options, .phase = std::move(*warmup), .client_cpu_ns = 0, .server = {}};
+  } else {
+    report = measure(options, client);
+  }
+  (*protocol)->close(*session);
+  return report;
+}
+
+Status write_file(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::trunc);
+  out << text;
+  out.flush();
+  return out ? Status() : Status(fail("cannot write " + path));
+}
+
+}  // namespace
+
+int run_load_chat(const LoadChatOptions& options) {
+  const Result<ChatReport> report = run(options);
+  Status status = report ? Status() : Status(std::unexpected(report.error()));
+  if (status && !options.json.empty()) status = write_file(options.json, to_json(*report));
+  if (!status) {
+    std::fprintf(stderr, "taut load chat: %s\n", status.error().message.c_str());
+    return kExitFailed;
+  }
+  std::fputs(to_text(*report).c_str(), stdout);
+  const std::string reason = void_reason(report->phase);
+  if (reason.empty()) return kExitOk;
+  std::fprintf(stderr, "taut load chat: void: %s\n", reason.c_str());
+  return kExitVoid;
+}
+
+}  // namespace taut::load

@@ -1,0 +1,141 @@
+// `taut load idle`: visitors that are connected and silent, to see what one costs a server.
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <vector>
+
+#include "load/chat_connection.h"
+#include "load/options.h"
+#include "load/protocol.h"
+#include "wire/websocket_client.h"
+
+namespace taut::load {
+
+namespace {
+
+// How many connections are opened between two looks at the pings of those that are.
+constexpr uint32_t kLookEvery = 64;
+constexpr int kEventsPerLook = 256;
+constexpr size_t kReadBytes = 16 * 1024;
+// Descriptors beside the connections: standard ones, epoll, the secret file.
+constexpr rlim_t kOtherDescriptors = 16;
+
+Status allow_descriptors(rlim_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return fail_errno("getrlimit");
+  if (limit.rlim_max < wanted)
+    return fail("only " + std::to_string(limit.rlim_max) + " open files are allowed");
+  limit.rlim_cur = limit.rlim_max;
+  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 ? Status() : Status(fail_errno("setrlimit"));
+}
+
+// Answers pings, on one thread.
+class IdleCrowd {
+ public:
+  explicit IdleCrowd(uint32_t size) : epoll_(::epoll_create1(EPOLL_CLOEXEC)) { connections_.reserve(size); }
+  IdleCrowd(const IdleCrowd&) = delete;
+  IdleCrowd& operator=(const IdleCrowd&) = delete;
+  ~IdleCrowd() { ::close(epoll_); }
+
+  [[nodiscard]] Status add(Connection connection) {
+    Connection& kept = connections_.emplace_back(std::move(connection));
+    kept.socket.set_blocking(false);
+    return watch(kept.socket.fd(), &kept);
+  }
+
+  /// Standard input's end of file, or anything on it, ends the program.
+  [[nodiscard]] Status watch_input() { return watch(STDIN_FILENO, nullptr); }
+
+  /// False once standard input has something to say. Error: a connection ended.
+  [[nodiscard]] Result<bool> look(int timeout_ms) {
+    std::array<epoll_event, kEventsPerLook> events;
+    const int ready = ::epoll_wait(epoll_, events.data(), kEventsPerLook, timeout_ms);
+    for (int i = 0; i < ready; ++i) {
+      auto* connection = static_cast<Connection*>(events[i].data.ptr);
+      if (connection == nullptr) return false;
+      if (Status s = read(*connection); !s) return std::unexpected(s.error());
+    }
+    return true;
+  }
+
+ private:
+  Status watch(int fd, Connection* connection) {
+    epoll_event event{.events = EPOLLIN, .data = {.ptr = connection}};
+    return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0 ? Status() : Status(fail_errno("epoll_ctl"));
+  }
+
+  Status read(Connection& connection) {
+    std::array<char, kReadBytes> buffer;
+    const ssize_t n = ::recv(connection.socket.fd(), buffer.data(), buffer.size(), 0);
+    if (n < 0 && errno == EAGAIN) return {};
+    if (n <= 0) return fail("the server closed an idle connection");
+    std::string& received = connection.received;
+    received.append(buffer.data(), static_cast<size_t>(n));
+    wire::WsOutcome outcome;
+    do {
+      const size_t size = received.size();
+      received.resize(size + kFramePadding);
+      wire::WsDecoder decoder = wire::ws_client_decoder(wire::kChatFrameBytesMax);
+      outcome = decoder.next({received.data(), size});
+      received.resize(size);
+      if (outcome.kind == wire::WsOutcome::Kind::error) return fail(std::string(outcome.reason));
+      std::string pong;
+      if (outcome.kind == wire::WsOutcome::Kind::control) {
+        if (outcome.opcode == wire::WsOpcode::close) return fail("the server closed an idle connection");
+        if (outcome.opcode == wire::WsOpcode::ping)
+          pong = client_frame(wire::WsOpcode::pong, outcome.text(), kSetUpMask);
+      }
+      received.erase(0, outcome.consumed);
+      if (Status s = connection.socket.send_all(pong); !s) return s;
+    } while (outcome.kind != wire::WsOutcome::Kind::need_more);
+    return {};
+  }
+
+  const int epoll_;
+  std::vector<Connection> connections_;
+};
+
+Status run(const LoadIdleOptions& options) {
+  const Result<Url> url = parse_url(options.url);
+  if (!url) return std::unexpected(url.error());
+  const Result<auth::Secrets> secrets = load_secret(options.secret_file);
+  if (!secrets) return std::unexpected(secrets.error());
+  if (!valid_id(options.site)) return fail("site must be a valid id");
+  if (Status s = allow_descriptors(options.connections + kOtherDescriptors); !s) return s;
+
+  auth::Signer signer(*secrets);
+  IdleCrowd crowd(options.connections);
+  for (uint32_t i = 0; i < options.connections; ++i) {
+    const ChatIdentity who{.id = "idle." + std::to_string(::getpid()) + "." + std::to_string(i),
+                           .site = options.site,
+                           .group = {}};
+    Result<ChatConnection> connection = ChatConnection::open(*url, who, signer);
+    if (!connection) return std::unexpected(connection.error());
+    if (Status s = crowd.add(std::move(*connection).release()); !s) return s;
+    if (i % kLookEvery != 0) continue;
+    if (Result<bool> looked = crowd.look(0); !looked) return std::unexpected(looked.error());
+  }
+  std::printf("ready connections=%u\n", options.connections);
+  std::fflush(stdout);
+  if (Status s = crowd.watch_input(); !s) return s;
+  while (true) {
+    const Result<bool> more = crowd.look(-1);
+    if (!more) return std::unexpected(more.error());
+    if (!*more) return {};
+  }
+}
+
+}  // namespace
+
+int run_load_idle(const LoadIdleOptions& options) {
+  const Status status = run(options);
+  if (status) return kExitOk;
+  std::fprintf(stderr, "taut load idle: %s\n", status.error().message.c_str());
+  return kExitFailed;
+}
+
+}  // namespace taut::load

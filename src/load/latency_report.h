@@ -1,0 +1,33 @@
+// The result of a chat run: the numbers, whether they may be used, and how they are written.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "load/options.h"
+#include "load/pair_client.h"
+#include "load/proc_stats.h"
+
+namespace taut::load {
+
+/// A measured phase and what it cost.
+struct ChatReport {
+  LoadChatOptions options;
+  PhaseResult phase;
+  int64_t client_cpu_ns = 0;        ///< the client's thread
+  std::optional<ProcStats> server;  ///< of --server-pid
+};
+
+/// The generator may be late by this part of what it reports, at the 99th percentile, before the run is void.
+inline constexpr double kLagShareMax = 0.2;
+
+/// Why the numbers must not be used; empty when they may.
+[[nodiscard]] std::string void_reason(const PhaseResult& phase);
+
+/// One JSON object, fields named with their units: docs/benchmarks.md.
+[[nodiscard]] std::string to_json(const ChatReport& report);
+
+/// A few lines for a person.
+[[nodiscard]] std::string to_text(const ChatReport& report);
+
+}  // namespace taut::load
