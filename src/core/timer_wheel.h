@@ -11,7 +11,8 @@
 //     2    1.05 ms        267 ms                     6    4.3 s        18 min
 //     3    8.4 ms         2.1 s                      7    34 s         2.4 h
 //
-// So a timer is late by at most 16.4 us or 1/31 (3.3 %) of its time-out, whichever is more. Time-outs have no
+// So a timer is late by at most 16.4 us or 1/31 (3.2 %) of its time-out, whichever is more (a
+// time-out counts from the last expire(), so let that run before anything arms). Time-outs have no
 // upper limit: one beyond level 7 waits in the furthest slot and is put in again when that fires.
 #pragma once
 
@@ -106,12 +107,11 @@ class TimerWheel {
   static void link(Timer*& head, Timer& timer, uint32_t slot) noexcept;
   void unlink(Timer& timer) noexcept;
   void collect(int64_t now_ns) noexcept;
-  void collect_level(uint32_t level, int64_t from, int64_t to) noexcept;
+  [[nodiscard]] Timer** collect_level(uint32_t level, int64_t from, int64_t to, Timer** tail) noexcept;
   [[nodiscard]] Timer* pop_due(int64_t now_ns) noexcept;
   [[nodiscard]] static int64_t first_bucket(const Level& level, int64_t after) noexcept;
 
-  int64_t tick_;  ///< every slot that ended at or before this tick has been collected
-  uint32_t armed_levels_ = 0;
+  int64_t tick_;          ///< every slot that ended at or before this tick has been collected
   Timer* due_ = nullptr;  ///< collected, not yet fired
   std::array<Level, kLevels> levels_;
 };
