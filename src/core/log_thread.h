@@ -15,7 +15,7 @@
 
 namespace taut {
 
-/// Drains all rings, oldest record of each first, every kLookEvery and once more at stop. Constructed,
+/// Drains all rings, oldest record of each first, every kLookEveryMs and once more at stop. Constructed,
 /// started and stopped by one thread (main); the rings' producers never notice it. Lines say what was
 /// dropped.
 class LogThread {
@@ -55,6 +55,7 @@ class LogThread {
   void run();
   void write(const LogRecord& record, uint32_t source);
   void say_dropped(Source& source);
+  void say(LogLevel level, int64_t wall_ms, uint32_t source, std::string_view message);
 
   Sink sink_;
   const Format format_;
