@@ -28,9 +28,9 @@ struct Claims {
   Role role = Role::visitor;
   std::string_view site;
   int64_t expires_s = 0;  ///< `exp`, seconds since 1970
-  std::optional<std::string_view> name;
-  std::optional<uint32_t> capacity;  ///< agents: conversations at once
-  bool may_open = true;              ///< visitors: false forbids `open`
+  std::optional<std::string_view> name = {};
+  std::optional<uint32_t> capacity = {};  ///< agents: conversations at once
+  bool may_open = true;                   ///< visitors: false forbids `open`
   uint32_t group_count = 0;
   std::array<std::string_view, kGroupsMax> group_ids{};
 

@@ -38,7 +38,7 @@ class Secret {
 /// One or more secrets: the first signs, all verify. Constant after construction, so any thread may read it.
 class Secrets {
  public:
-  /// Each file's bytes without one trailing line feed (or CR LF). Error: no path, a file that cannot be read,
+  /// Each file's bytes without one trailing line feed. Error: no path, a file that cannot be read,
   /// or one with fewer than 32 or more than 4,096 bytes; the message names the file and never its content.
   [[nodiscard]] static Result<Secrets> load(FileSystem& files, std::span<const std::string> paths);
   /// REQUIRES: not empty.

@@ -1,0 +1,81 @@
+#include "auth/secret.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace taut::auth {
+namespace {
+
+/// Files in memory, read only.
+class FakeFiles final : public FileSystem {
+ public:
+  std::map<std::string, std::string> content;
+
+  Result<std::string> read_whole(const std::string& path, size_t limit) override {
+    const auto it = content.find(path);
+    if (it == content.end()) return fail(path + ": No such file or directory");
+    if (it->second.size() > limit) return fail(path + ": longer than " + std::to_string(limit) + " bytes");
+    return it->second;
+  }
+  Result<std::unique_ptr<File>> open(const std::string& path) override { return fail(path); }
+  Status sync_directory(const std::string& path) override { return fail(path); }
+};
+
+Result<Secrets> load(FakeFiles& files, const std::vector<std::string>& paths) {
+  return Secrets::load(files, paths);
+}
+
+TEST(Secrets, TakeTheFilesBytesWithoutOneTrailingNewline) {
+  FakeFiles files;
+  const std::string text(32, 's');
+  files.content = {{"none", text}, {"one", text + "\n"}, {"two", text + "\n\n"}, {"cr", text + "\r\n"}};
+  EXPECT_EQ(load(files, {"none"})->signing().bytes(), text);
+  EXPECT_EQ(load(files, {"one"})->signing().bytes(), text);
+  EXPECT_EQ(load(files, {"two"})->signing().bytes(), text + "\n");
+  EXPECT_EQ(load(files, {"cr"})->signing().bytes(), text + "\r");
+}
+
+TEST(Secrets, KeepTheOrderSoThatTheFirstSigns) {
+  FakeFiles files;
+  files.content = {{"a", std::string(32, 'a')}, {"b", std::string(40, 'b')}};
+  const auto secrets = load(files, {"b", "a"});
+  ASSERT_TRUE(secrets);
+  EXPECT_EQ(secrets->signing().bytes(), std::string(40, 'b'));
+  ASSERT_EQ(secrets->all().size(), 2u);
+  EXPECT_EQ(secrets->all()[1].bytes(), std::string(32, 'a'));
+}
+
+TEST(Secrets, BoundTheLength) {
+  FakeFiles files;
+  files.content = {{"31", std::string(31, 's') + "\n"},
+                   {"32", std::string(32, 's')},
+                   {"max", std::string(kSecretBytesMax, 's') + "\n"},
+                   {"more", std::string(kSecretBytesMax + 1, 's')}};
+  EXPECT_FALSE(load(files, {"31"}));
+  EXPECT_TRUE(load(files, {"32"}));
+  EXPECT_TRUE(load(files, {"max"}));
+  EXPECT_FALSE(load(files, {"more"}));
+}
+
+TEST(Secrets, NameTheFileAndNeverItsContentInErrors) {
+  FakeFiles files;
+  files.content = {{"short", "hunter2"}};
+  EXPECT_EQ(load(files, {"short"}).error().message,
+            "short: a secret needs at least 32 bytes, for example 32 of /dev/urandom");
+  EXPECT_EQ(load(files, {"missing"}).error().message, "missing: No such file or directory");
+  EXPECT_FALSE(load(files, {}));
+}
+
+TEST(Secret, MovesWithoutLeavingACopy) {
+  Secret a(std::string(32, 'a'));
+  const char* const memory = a.bytes().data();
+  Secret b(std::move(a));
+  EXPECT_EQ(b.bytes().data(), memory);
+  Secret c(std::string(33, 'c'));
+  c = std::move(b);
+  EXPECT_EQ(c.bytes(), std::string(32, 'a'));
+}
+
+}  // namespace
+}  // namespace taut::auth
