@@ -1,6 +1,9 @@
 // One conversation on the screen: its items in the order of their sequence numbers, its unsent texts below them.
 
 const kItemsMax = 500; // rows kept; the oldest leave first
+const kNearEndPx = 80; // a reader this close to the end follows it
+
+const kTimeOfDay = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit' });
 
 /** What an event of a conversation says to a person; '' for one that is not shown. */
 export function event_text({ event, agent, reason }) {
@@ -31,6 +34,8 @@ export class Log {
   #pending = new Map(); // client_msg_id → row
   #items;
   #unsent;
+  #at_end = true; // kept by the scroll event: asking the box after each row would lay the page out once per message
+  #scrolling = false;
 
   constructor() {
     this.element = make('div', 'log');
@@ -40,6 +45,7 @@ export class Log {
     this.#items = make('ol', 'items');
     this.#unsent = make('ol', 'items unsent');
     this.element.append(this.#items, this.#unsent);
+    this.element.addEventListener('scroll', () => this.#on_scroll(), { passive: true });
   }
 
   /** A text on its way; its item, or failed(), takes it away. */
@@ -62,12 +68,11 @@ export class Log {
   /** Shows a `message` or `event` at its place. `latency` is a short text, shown beside the time of others' messages. */
   add(item, latency = '') {
     if (this.#rows.has(item.seq)) return;
-    const at_end = this.#is_at_end();
     const row = item.type === 'message' ? message_row(item, latency) : event_row(item);
     this.#pending.get(item.client_msg_id)?.remove();
     this.#pending.delete(item.client_msg_id);
     this.#insert(item.seq, row);
-    this.#follow_end(at_end || item.own);
+    this.#follow_end(this.#at_end || item.own);
   }
 
   /** Takes back items that never came to be. */
@@ -98,17 +103,16 @@ export class Log {
     oldest.remove();
   }
 
-  #is_at_end() {
+  #on_scroll() {
     const { scrollTop, scrollHeight, clientHeight } = this.element;
-    return scrollHeight - scrollTop - clientHeight < 80;
+    this.#at_end = scrollHeight - scrollTop - clientHeight < kNearEndPx;
   }
 
-  // Once per frame: reading the height after every row would lay the page out once per message.
   #follow_end(wanted) {
-    if (!wanted || this.scrolling) return;
-    this.scrolling = true;
+    if (!wanted || this.#scrolling) return;
+    this.#scrolling = true;
     requestAnimationFrame(() => {
-      this.scrolling = false;
+      this.#scrolling = false;
       this.element.scrollTop = this.element.scrollHeight;
     });
   }
@@ -123,7 +127,7 @@ export function make(tag, class_name, text = '') {
 
 function message_row({ own, from, text, ts }, latency) {
   const row = make('li', own ? 'bubble own' : 'bubble');
-  const time = new Date(ts).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+  const time = kTimeOfDay.format(ts);
   const meta = make('span', 'meta', own ? `${time} ✓` : time);
   if (latency) meta.append(make('span', 'took', latency));
   if (!own) row.setAttribute('aria-label', `${from.name ?? from.id} wrote`);
