@@ -1,0 +1,323 @@
+// Random events against a naive model of the rules, for many seeds.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "chat/counting_resource.h"
+#include "chat/dispatcher.h"
+
+namespace taut::chat {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr uint32_t kGroups = 3;
+constexpr uint32_t kAgents = 7;
+constexpr uint32_t kNobody = UINT32_MAX;
+
+/// What the rules say, in the plainest form: vectors and loops.
+struct Model {
+  struct Chat {
+    uint64_t order = 0;
+    GroupId group = 0;
+    ConversationState state = ConversationState::queued;
+    uint32_t owner = kNobody;
+    uint32_t owner_epoch = 0;
+    uint32_t opening = 0;
+    uint32_t held_from = kNobody;
+    int64_t held_until = 0;
+    int64_t accept_until = 0;
+  };
+  struct Agent {
+    bool known = false;
+    bool connected = false;
+    bool in_grace = false;
+    int64_t grace_until = 0;
+    AgentKey key;
+    GroupSet groups = 0;
+    Presence status = Presence::offline;
+    uint32_t token = 0;
+    uint32_t word = Dispatcher::kTokenCapacity;
+    uint64_t last_assigned = 0;
+  };
+
+  std::map<uint32_t, Chat> chats;
+  std::vector<Agent> agents{kAgents};
+
+  [[nodiscard]] uint32_t load(uint32_t agent) const {
+    return static_cast<uint32_t>(std::count_if(chats.begin(), chats.end(),
+                                               [agent](const auto& c) { return c.second.owner == agent; }));
+  }
+  [[nodiscard]] uint32_t capacity(uint32_t agent) const {
+    return std::min(agents[agent].token, agents[agent].word);
+  }
+  [[nodiscard]] bool eligible(uint32_t agent, const Chat& chat) const {
+    const Agent& a = agents[agent];
+    return a.connected && a.status == Presence::online && (a.groups & group_bit(chat.group)) != 0 &&
+           load(agent) < capacity(agent) && chat.held_from != agent;
+  }
+  /// Of all eligible agents one with the lowest load / capacity, among these the longest without an
+  /// assignment.
+  [[nodiscard]] std::optional<uint32_t> best(const Chat& chat) const {
+    std::optional<uint32_t> found;
+    const auto worth = [this](uint32_t a) {
+      return std::pair(static_cast<double>(load(a)) / capacity(a), agents[a].last_assigned);
+    };
+    for (uint32_t a = 0; a < kAgents; ++a) {
+      if (eligible(a, chat) && (!found || worth(a) < worth(*found))) found = a;
+    }
+    return found;
+  }
+  /// The oldest conversation that somebody could take now.
+  [[nodiscard]] std::optional<uint32_t> next() const {
+    std::optional<uint32_t> found;
+    for (const auto& [number, chat] : chats) {
+      const bool waiting = chat.state == ConversationState::queued && best(chat).has_value();
+      if (waiting && (!found || chat.order < chats.at(*found).order)) found = number;
+    }
+    return found;
+  }
+};
+
+class RandomDay {
+ public:
+  explicit RandomDay(uint32_t seed) : random_(seed) {}
+
+  void step() {
+    const uint32_t what = pick(100);
+    if (what < 22) {
+      open();
+    } else if (what < 40) {
+      answer(true);
+    } else if (what < 52) {
+      answer(false);
+    } else if (what < 66) {
+      close();
+    } else if (what < 76) {
+      presence();
+    } else if (what < 84) {
+      connect();
+    } else if (what < 90) {
+      disconnect();
+    } else {
+      pass();
+    }
+    follow_effects();
+    check();
+  }
+
+ private:
+  [[nodiscard]] uint32_t pick(uint32_t below) { return static_cast<uint32_t>(random_() % below); }
+  [[nodiscard]] static ConversationKey key(uint32_t n) { return Handle(1, 1, n); }
+  [[nodiscard]] static std::string agent_id(uint32_t a) { return "agent" + std::to_string(a); }
+
+  void open() {
+    const uint32_t n = pick(40);
+    if (model_.chats.contains(n)) return;
+    const uint32_t opening = ++openings_[n];
+    model_.chats[n] = {
+        .order = ++opened_, .group = pick(kGroups), .owner_epoch = epochs_[n], .opening = opening};
+    ASSERT_TRUE(d_.conversation_opened(key(n), model_.chats[n].group, opening, epochs_[n], now_));
+  }
+
+  /// Accepts or declines, one time in four with the number of an assignment that is over.
+  void answer(bool accepts) {
+    const uint32_t n = pick(40);
+    const auto it = model_.chats.find(n);
+    const uint32_t current = it == model_.chats.end() ? 1 : it->second.owner_epoch;
+    const uint32_t owner_epoch = pick(4) == 0 ? current - 1 : current;
+    if (it != model_.chats.end() && it->second.state == ConversationState::assigned &&
+        owner_epoch == current) {
+      if (accepts) {
+        it->second.state = ConversationState::active;
+      } else {
+        expect_requeue(it->second, Reason::declined);
+      }
+    }
+    accepts ? d_.accepted(key(n), owner_epoch, now_) : d_.declined(key(n), owner_epoch, now_);
+  }
+
+  void close() {
+    const uint32_t n = pick(40);
+    if (const auto it = model_.chats.find(n); it != model_.chats.end()) {
+      epochs_[n] = it->second.owner_epoch;
+      model_.chats.erase(it);
+    }
+    d_.closed(key(n), now_);
+  }
+
+  void presence() {
+    const uint32_t a = pick(kAgents);
+    const auto status = static_cast<Presence>(pick(6) < 3 ? 0 : pick(4));
+    const uint32_t word = pick(3) == 0 ? pick(4) : Dispatcher::kTokenCapacity;
+    if (model_.agents[a].known) {
+      model_.agents[a].status = status;
+      model_.agents[a].word = word;
+    }
+    d_.agent_presence(agent_id(a), status, word, now_);
+  }
+
+  void connect() {
+    const uint32_t a = pick(kAgents);
+    Model::Agent& agent = model_.agents[a];
+    if (!agent.known || pick(4) == 0) agent.key = Handle(3, ++endpoints_, a);
+    agent.known = agent.connected = true;
+    agent.in_grace = false;
+    agent.groups = 1 + pick((1U << kGroups) - 1);
+    agent.token = 1 + pick(4);
+    ASSERT_TRUE(d_.agent_connected(agent_id(a), agent.key, {agent.groups, agent.token}, now_));
+  }
+
+  void disconnect() {
+    const uint32_t a = pick(kAgents);
+    Model::Agent& agent = model_.agents[a];
+    const bool stale = pick(4) == 0;
+    if (agent.connected && !stale) {
+      agent.connected = false;
+      agent.in_grace = true;
+      agent.grace_until = now_ + 30 * kSecond;
+    }
+    d_.agent_disconnected(agent_id(a), stale ? Handle(3, 0xFFFFFF, a) : agent.key, now_);
+  }
+
+  void pass() {
+    const int64_t until = d_.next_deadline_ns();
+    now_ += pick(2) == 0 ? pick(3) * kSecond : pick(40) * kSecond;
+    if (until != Dispatcher::kNoDeadline && pick(2) == 0) now_ = std::max(now_, until);
+    for (auto& [n, chat] : model_.chats) {
+      if (chat.state == ConversationState::assigned && chat.accept_until <= now_) {
+        expect_requeue(chat, Reason::timeout);
+      }
+    }
+    for (uint32_t a = 0; a < kAgents; ++a) {
+      Model::Agent& agent = model_.agents[a];
+      if (!agent.in_grace || agent.grace_until > now_) continue;
+      agent.in_grace = false;
+      for (auto& [n, chat] : model_.chats) {
+        if (chat.owner == a) expect_requeue(chat, Reason::offline);
+      }
+    }
+    for (auto& [n, chat] : model_.chats) {
+      if (chat.held_from != kNobody && chat.held_until <= now_) chat.held_from = kNobody;
+    }
+    d_.advance(now_);
+  }
+
+  void expect_requeue(Model::Chat& chat, Reason reason) {
+    chat.state = ConversationState::queued;
+    if (reason != Reason::offline) {
+      chat.held_from = chat.owner;
+      chat.held_until = now_ + 60 * kSecond;
+    }
+    chat.owner = kNobody;
+    ++chat.owner_epoch;
+    ++requeues_expected_;
+  }
+
+  /// Every assignment must be the one that the model would make next, in the model's order.
+  void follow_effects() {
+    for (const Effect& effect : d_.effects()) {
+      if (const auto* assign = std::get_if<Assign>(&effect)) follow(*assign);
+      if (const auto* requeue = std::get_if<Requeue>(&effect)) follow(*requeue);
+      if (const auto* moved = std::get_if<OwnerMoved>(&effect)) {
+        const Model::Chat& chat = model_.chats.at(moved->conversation.slot());
+        ASSERT_EQ(moved->owner_epoch, chat.owner_epoch);
+        ASSERT_EQ(moved->agent, model_.agents[chat.owner].key);
+      }
+    }
+    d_.clear_effects();
+    ASSERT_EQ(requeues_expected_, 0U) << "a requeue is missing";
+    ASSERT_EQ(model_.next(), std::nullopt) << "somebody waits while somebody could take it";
+  }
+
+  void follow(const Assign& assign) {
+    const uint32_t n = assign.conversation.slot();
+    ASSERT_EQ(model_.next(), std::optional(n)) << "not the oldest that can be given";
+    Model::Chat& chat = model_.chats.at(n);
+    const auto agent =
+        static_cast<uint32_t>(std::stoul(std::string(d_.agent_id(assign.agent_index)).substr(5)));
+    ASSERT_EQ(model_.best(chat), std::optional(agent));
+    ASSERT_EQ(assign.agent, model_.agents[agent].key);
+    ASSERT_EQ(assign.owner_epoch, chat.owner_epoch + 1);
+    ASSERT_EQ(assign.opening, chat.opening);
+    chat.owner = agent;
+    chat.state = ConversationState::assigned;
+    chat.owner_epoch = assign.owner_epoch;
+    chat.accept_until = now_ + 20 * kSecond;
+    chat.held_from = kNobody;
+    model_.agents[agent].last_assigned = ++assignments_;
+    ASSERT_LE(model_.load(agent), model_.capacity(agent)) << "more than its capacity";
+  }
+
+  void follow(const Requeue& requeue) {
+    const Model::Chat& chat = model_.chats.at(requeue.conversation.slot());
+    ASSERT_EQ(requeue.owner_epoch, chat.owner_epoch);
+    ASSERT_EQ(requeue.opening, chat.opening);
+    ASSERT_GT(requeues_expected_, 0U);
+    --requeues_expected_;
+  }
+
+  void check() {
+    ASSERT_EQ(d_.conversations(), model_.chats.size()) << "one was lost";
+    std::array<uint32_t, kGroups> queued{};
+    for (const auto& [n, chat] : model_.chats) queued[chat.group] += chat.state == ConversationState::queued;
+    for (uint32_t g = 0; g < kGroups; ++g) ASSERT_EQ(d_.queued(g), queued[g]);
+    for (uint32_t a = 0; a < kAgents; ++a) {
+      ASSERT_EQ(d_.load(agent_id(a)), model_.load(a));
+      const Model::Agent& agent = model_.agents[a];
+      ASSERT_EQ(d_.effective_presence(agent_id(a)),
+                agent.connected || agent.in_grace ? agent.status : Presence::offline);
+    }
+    if (pick(8) == 0) check_positions();
+    ASSERT_GE(d_.next_deadline_ns(), now_ - 1);
+  }
+
+  void check_positions() {
+    d_.flush_positions();
+    for (const Effect& effect : d_.effects()) {
+      const auto& position = std::get<Position>(effect);
+      const Model::Chat& chat = model_.chats.at(position.conversation.slot());
+      const auto before = std::count_if(model_.chats.begin(), model_.chats.end(), [&chat](const auto& other) {
+        const Model::Chat& o = other.second;
+        return o.state == ConversationState::queued && o.group == chat.group && o.order <= chat.order;
+      });
+      ASSERT_EQ(chat.state, ConversationState::queued);
+      ASSERT_EQ(position.position, static_cast<uint32_t>(before));
+    }
+    d_.clear_effects();
+  }
+
+  std::mt19937_64 random_;
+  Model model_;
+  std::map<uint32_t, uint32_t> openings_;
+  std::map<uint32_t, uint32_t> epochs_;
+  uint64_t opened_ = 0;
+  uint64_t assignments_ = 0;
+  uint32_t endpoints_ = 0;
+  uint32_t requeues_expected_ = 0;
+  int64_t now_ = kSecond;
+  CountingResource memory_;
+  Dispatcher d_{
+      {.groups = kGroups, .agents_max = kAgents, .conversations_max = 64, .accept_ns = 20 * kSecond},
+      memory_};
+};
+
+TEST(DispatcherModel, AgreesWithTheNaiveModelAfterEveryOfManyRandomEvents) {
+  constexpr uint32_t kSeeds = 60;
+  constexpr uint32_t kSteps = 2500;  // 150,000 events in all
+  for (uint32_t seed = 1; seed <= kSeeds; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomDay run(seed);
+    for (uint32_t i = 0; i < kSteps; ++i) {
+      run.step();
+      ASSERT_FALSE(testing::Test::HasFailure()) << "step " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taut::chat
