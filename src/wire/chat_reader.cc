@@ -15,6 +15,8 @@
 namespace taut::wire {
 namespace {
 
+static_assert(kReadablePadding >= simdjson::SIMDJSON_PADDING);
+
 using simdjson::dom::element;
 
 /// Every field name that a client's message can have; the order is that of kFieldNames.

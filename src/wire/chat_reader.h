@@ -8,6 +8,7 @@
 
 #include "base/identity.h"
 #include "wire/chat_codes.h"
+#include "wire/padding.h"
 
 namespace taut::wire {
 
@@ -24,7 +25,7 @@ inline constexpr uint32_t kHistoryItemsDefault = 50;    ///< items, when a histo
 inline constexpr uint32_t kJsonDepthMax = 32;           ///< nesting of a frame; deeper is bad_json
 
 struct ResumePoint {
-  std::string_view conversation;
+  std::string_view conversation = {};
   uint64_t epoch = 0;
   uint64_t seq = 0;
 };
@@ -46,20 +47,20 @@ struct ClientMessage {
   uint32_t limit = 0;                               ///< history: 1 … kHistoryItemsMax
   uint64_t seq = 0;                                 ///< delivered, read: ≥ 1
   uint64_t before = 0;                              ///< history: ≥ 1, 0 = from the end
-  std::string_view conversation;                    ///< all that name one; optional in open
-  std::string_view client_msg_id;                   ///< send
-  std::string_view text;                ///< send: unescaped, kReadablePadding readable bytes behind
-  std::string_view group;               ///< open: optional
-  std::string_view subject;             ///< open: optional
-  std::string_view attributes;          ///< open: optional, raw text of a valid JSON object
-  std::string_view to_agent;            ///< transfer: this …
-  std::string_view to_group;            ///< … or this
-  std::string_view reason;              ///< close: optional
-  std::string_view cursor;              ///< list: optional
-  std::string_view site;                ///< hello
-  std::string_view token;               ///< hello: never logged
-  std::string_view device;              ///< hello
-  std::string_view name;                ///< hello: optional
+  std::string_view conversation = {};               ///< all that name one; optional in open
+  std::string_view client_msg_id = {};              ///< send
+  std::string_view text = {};           ///< send: unescaped, kReadablePadding readable bytes behind
+  std::string_view group = {};          ///< open: optional
+  std::string_view subject = {};        ///< open: optional
+  std::string_view attributes = {};     ///< open: optional, raw text of a valid JSON object
+  std::string_view to_agent = {};       ///< transfer: this …
+  std::string_view to_group = {};       ///< … or this
+  std::string_view reason = {};         ///< close: optional
+  std::string_view cursor = {};         ///< list: optional
+  std::string_view site = {};           ///< hello
+  std::string_view token = {};          ///< hello: never logged
+  std::string_view device = {};         ///< hello
+  std::string_view name = {};           ///< hello: optional
   std::span<const ResumePoint> resume;  ///< hello: optional
 };
 
@@ -68,8 +69,8 @@ struct ReadError {
   ErrorCode code = ErrorCode::bad_json;
   bool has_ref = false;
   uint32_t ref = 0;
-  std::string_view conversation;  ///< empty when the frame had no valid one
-  std::string_view message;       ///< English, names the field
+  std::string_view conversation = {};  ///< empty when the frame had no valid one
+  std::string_view message = {};       ///< English, names the field
 };
 
 enum class ReadStatus : uint8_t {

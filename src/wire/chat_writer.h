@@ -17,12 +17,12 @@ namespace taut::wire {
 
 struct Party {
   PartyKind kind = PartyKind::visitor;
-  std::string_view id;
-  std::string_view name;  ///< optional
+  std::string_view id = {};
+  std::string_view name = {};  ///< optional
 };
 
 struct Welcome {
-  std::string_view id;
+  std::string_view id = {};
   Role role = Role::visitor;
   Durability mode = Durability::none;
   uint64_t ping_ms = 25'000;
@@ -33,7 +33,7 @@ struct Welcome {
 
 struct Opened {
   uint32_t ref = 0;
-  std::string_view conversation;
+  std::string_view conversation = {};
   uint64_t epoch = 1;
   uint64_t seq = 1;
   ConversationState state = ConversationState::queued;
@@ -44,8 +44,8 @@ struct Opened {
 
 struct Ack {
   uint32_t ref = 0;
-  std::string_view conversation;
-  std::string_view client_msg_id;
+  std::string_view conversation = {};
+  std::string_view client_msg_id = {};
   uint64_t epoch = 0;
   uint64_t seq = 0;
   uint64_t ts = 0;
@@ -54,34 +54,34 @@ struct Ack {
 };
 
 struct Message {
-  std::string_view conversation;
+  std::string_view conversation = {};
   uint64_t epoch = 0;
   uint64_t seq = 0;
-  Party from;
-  std::string_view client_msg_id;
+  Party from = {};
+  std::string_view client_msg_id = {};
   ItemKind kind = ItemKind::text;
-  std::string_view text;
+  std::string_view text = {};
   uint64_t ts = 0;
 };
 
 struct Event {
-  std::string_view conversation;
+  std::string_view conversation = {};
   uint64_t epoch = 0;
   uint64_t seq = 0;
   EventKind event = EventKind::opened;
-  std::string_view agent;   ///< optional
-  std::string_view group;   ///< optional
-  std::string_view reason;  ///< optional
+  std::string_view agent = {};   ///< optional
+  std::string_view group = {};   ///< optional
+  std::string_view reason = {};  ///< optional
   uint64_t owner_epoch = 0;
   uint64_t ts = 0;
 };
 
 struct Assigned {
-  std::string_view conversation;
-  std::string_view visitor_id;
-  std::string_view visitor_name;        ///< optional
-  std::string_view visitor_attributes;  ///< optional: raw JSON object, written as it is
-  std::string_view group;
+  std::string_view conversation = {};
+  std::string_view visitor_id = {};
+  std::string_view visitor_name = {};        ///< optional
+  std::string_view visitor_attributes = {};  ///< optional: raw JSON object, written as it is
+  std::string_view group = {};
   uint64_t owner_epoch = 0;
   uint64_t accept_ms = 0;
   uint64_t epoch = 0;
@@ -89,37 +89,37 @@ struct Assigned {
 };
 
 struct Unassigned {
-  std::string_view conversation;
+  std::string_view conversation = {};
   uint64_t owner_epoch = 0;
   UnassignReason reason = UnassignReason::closed;
 };
 
 struct Queue {
-  std::string_view conversation;
+  std::string_view conversation = {};
   uint64_t position = 1;
   bool has_eta = false;
   uint64_t eta_ms = 0;
 };
 
 struct Typing {
-  std::string_view conversation;
-  Party from;
+  std::string_view conversation = {};
+  Party from = {};
   bool on = false;
   uint64_t ttl_ms = 0;
 };
 
 struct Receipt {
-  std::string_view conversation;
+  std::string_view conversation = {};
   uint64_t seq = 0;
   ReceiptLevel level = ReceiptLevel::delivered;
-  Party by;
+  Party by = {};
 };
 
 /// The part of a history page before its items; then the items, each a whole `message` or `event` object,
 /// with a comma between two; then HistoryEnd.
 struct HistoryBegin {
   uint32_t ref = 0;
-  std::string_view conversation;
+  std::string_view conversation = {};
 };
 struct HistoryEnd {
   bool more = false;
@@ -130,28 +130,28 @@ struct ListBegin {
   uint32_t ref = 0;
 };
 struct ListEntry {
-  std::string_view conversation;
-  std::string_view group;
+  std::string_view conversation = {};
+  std::string_view group = {};
   ConversationState state = ConversationState::queued;
-  std::string_view visitor_id;
-  std::string_view visitor_name;  ///< optional
-  std::string_view agent;         ///< optional: its owner
+  std::string_view visitor_id = {};
+  std::string_view visitor_name = {};  ///< optional
+  std::string_view agent = {};         ///< optional: its owner
   uint64_t owner_epoch = 0;
   uint64_t epoch = 0;
   uint64_t seq = 0;
 };
 struct ListEnd {
-  std::string_view cursor;  ///< optional
+  std::string_view cursor = {};  ///< optional
 };
 
 struct Resumed {
-  std::string_view conversation;
+  std::string_view conversation = {};
   uint64_t epoch = 0;
   uint64_t seq = 0;
 };
 
 struct Gap {
-  std::string_view conversation;
+  std::string_view conversation = {};
   uint64_t epoch = 0;
   uint64_t from = 0;
   uint64_t to = 0;
@@ -168,9 +168,9 @@ struct Pong {
 struct ErrorMessage {
   bool has_ref = false;
   uint32_t ref = 0;
-  std::string_view conversation;  ///< optional
+  std::string_view conversation = {};  ///< optional
   ErrorCode code = ErrorCode::bad_json;
-  std::string_view message;
+  std::string_view message = {};
   bool retryable = false;
   uint64_t retry_after_ms = 0;  ///< 0: left out
 };
@@ -178,7 +178,7 @@ struct ErrorMessage {
 /// For carriers without close codes.
 struct Bye {
   CloseCode code = CloseCode::done;
-  std::string_view reason;
+  std::string_view reason = {};
   uint64_t retry_after_ms = 0;  ///< 0: left out
 };
 

@@ -43,24 +43,24 @@ struct HttpOutcome {
   HttpRequest request;
   size_t consumed = 0;  ///< request: where the next one, or the first WebSocket frame, begins
   uint32_t status = 0;  ///< error: 400, 411 (chunked bodies are not taken), 413, 431, 505; answer and close
-  std::string_view detail;  ///< error: static, in words
+  std::string_view detail = {};  ///< error: static, in words
 };
 
 /// Parses one request from all bytes received so far. Stateless: call again with more after need_more.
 [[nodiscard]] HttpOutcome parse_http_request(std::string_view in);
 
 struct HttpHeader {
-  std::string_view name;
-  std::string_view value;
+  std::string_view name = {};
+  std::string_view value = {};
 };
 
 struct HttpResponse {
   uint32_t status = 200;
-  std::string_view content_type;  ///< left out when empty
-  std::string_view body;
+  std::string_view content_type = {};  ///< left out when empty
+  std::string_view body = {};
   bool keep_alive = true;
   bool head_only = false;  ///< the answer to HEAD: the length of the body without it
-  std::span<const HttpHeader> headers;
+  std::span<const HttpHeader> headers = {};
 };
 
 /// Head and body. REQUIRES: header values without CR, LF.
@@ -80,7 +80,7 @@ struct WsUpgradeCheck {
   bool accepted = false;
   bool subprotocol = false;  ///< the client offered kChatSubprotocol
   uint32_t status = 0;       ///< 400, 405 or 426
-  std::string_view detail;
+  std::string_view detail = {};
 };
 
 /// Method, version, Connection, Upgrade, key; version 13 alone. Origin is the caller's policy.

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "wire/chat_codes.h"
+#include "wire/padding.h"
 
 namespace taut::wire {
 
@@ -23,8 +24,6 @@ inline constexpr size_t kWsMaskedHeaderMax = 14;
 inline constexpr size_t kWsHeaderMax = 10;
 /// What the caller may have to keep at most beside message_bytes_max: a whole masked control frame.
 inline constexpr size_t kWsKeptBeyondMessageMax = 6 + kWsControlBytesMax;
-/// Readable bytes behind the buffer (their content does not matter): the JSON reader loads whole vectors.
-inline constexpr size_t kReadablePadding = 64;
 
 /// What next() found. Views point into the caller's buffer and hold until it is moved or next() is called
 /// again.

@@ -1,0 +1,39 @@
+// Any bytes as a WebSocket stream: nothing breaks, and splitting the stream at random points changes no
+// outcome.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string_view>
+
+#include "base/assert.h"
+#include "wire/websocket_feed.h"
+
+namespace {
+
+constexpr uint32_t kMessageBytesMax = 512;  // small, so that the fuzzer reaches it
+
+void check(taut::wire::WsDecoder::Peer peer, uint64_t seed, std::string_view stream) {
+  taut::wire::WsFeed whole(peer, kMessageBytesMax);
+  whole.feed(stream);
+
+  std::minstd_rand random(static_cast<uint32_t>(seed));
+  const size_t piece_max = 1 + seed % 40;
+  taut::wire::WsFeed split(peer, kMessageBytesMax);
+  while (!stream.empty()) {
+    const size_t piece = std::min(stream.size(), 1 + random() % piece_max);
+    split.feed(stream.substr(0, piece));
+    stream.remove_prefix(piece);
+  }
+  TAUT_ASSERT(whole.seen() == split.seen());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const std::string_view stream(reinterpret_cast<const char*>(data) + 1, size - 1);
+  check(taut::wire::WsDecoder::Peer::client, data[0], stream);
+  check(taut::wire::WsDecoder::Peer::server, data[0], stream);
+  return 0;
+}
