@@ -92,9 +92,8 @@ TEST(HttpRequest, RefusesWhatIsNotHttpAtItsFirstByte) {
 
 TEST(HttpRequest, RefusesMalformedHeads) {
   for (const std::string_view in :
-       {"GET\r\n\r\n", "GET / HTTP/1.1\r\nHost h\r\n\r\n", "GET / HTTP/x\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: h\r\nA b: c\r\n\r\n", "GET /\x01 HTTP/1.1\r\nHost: h\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n",
+       {"GET\r\n\r\n", "GET / HTTP/1.1\r\nHost h\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\nA b: c\r\n\r\n",
+        "GET /\x01 HTTP/1.1\r\nHost: h\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"}) {
     EXPECT_EQ(refusal(in), 400U) << in;
   }
