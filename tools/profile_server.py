@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Profiles the server under a scenario: `./dev profile NAME [--seconds N]`.
+
+Writes to .cache/profile/NAME/: on_cpu.svg (perf, the CPU clock), off_cpu.svg (bpftrace, where threads slept and how long),
+allocations.txt (bpftrace, who called malloc). What the host does not allow is said in one line, and the rest goes on.
+"""
+
+import argparse
+import contextlib
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import flame_graph
+
+ROOT = Path(__file__).resolve().parent.parent
+TAUT = ROOT / "build/profile/taut"
+READY_SECONDS = 10
+
+SCENARIOS = {
+    "chat20k": ["--pairs", "64", "--rate", "20000"],
+    "chat16": ["--pairs", "64", "--inflight", "16"],
+    "chat1": ["--pairs", "64", "--inflight", "1"],
+    "chat1k": ["--pairs", "64", "--rate", "1000"],
+}
+
+OFF_CPU = """
+tracepoint:sched:sched_switch {
+  if (curtask != 0 && pid == %PID%) { @from[tid] = nsecs; @where[tid] = (kstack(12), ustack(48)); }
+  $next = (uint32)args->next_pid;
+  if (@from[$next] != 0) { @slept[@where[$next]] = sum(nsecs - @from[$next]); delete(@from[$next]); delete(@where[$next]); }
+}
+END { clear(@from); clear(@where); }
+"""
+
+# At malloc's first instruction the frame pointer is still the caller's: the direct caller is the return address.
+MALLOC = """
+uprobe:libc:malloc /pid == %PID%/ { @calls[*(uint64*)reg("sp"), ustack(16)] = count(); }
+"""
+
+
+def say(text):
+    print(f"profile: {text}", flush=True)
+
+
+@contextlib.contextmanager
+def running(command, **options):
+    """A child that is asked to end, then made to."""
+    process = subprocess.Popen([str(c) for c in command], **options)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def bounded(command, seconds):
+    """Output of a command that is interrupted after `seconds` and killed 5 s later; (ok, text)."""
+    process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+        try:
+            out, err = process.communicate(timeout=5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+    return out, err
+
+
+# -- stacks -------------------------------------------------------------------------------------------------------
+
+
+def collapse_perf(script):
+    """perf script's text as collapsed stacks; kernel frames end in _[k]."""
+    stacks = Counter()
+    for block in script.split("\n\n"):
+        lines = [line for line in block.splitlines() if line.strip()]
+        frames = []
+        for line in lines[1:]:
+            match = re.match(r"\s+[0-9a-f]+ (.+?)(?:\+0x[0-9a-f]+)? \(([^()]*|\[.*\])\)$", line)
+            if match:
+                kernel = "kernel" in match.group(2) or match.group(2).endswith(".ko")
+                frames.append(match.group(1).replace(";", ":") + ("_[k]" if kernel else ""))
+        if frames:
+            stacks[";".join(reversed(frames))] += 1
+    return stacks
+
+
+class Symbols:
+    """Names for addresses of a running process: its maps, and addr2line for the files in them."""
+
+    def __init__(self, pid):
+        self.maps = []
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            match = re.match(r"([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ \S+\s+(/\S+)", line)
+            if match:
+                begin, end, offset = (int(match.group(i), 16) for i in (1, 2, 3))
+                self.maps.append((begin, end, offset, match.group(4)))
+        self.names = {}
+
+    def resolve(self, addresses):
+        """Looks up many at once: one addr2line per file."""
+        by_file = {}
+        for address in addresses:
+            for begin, end, offset, path in self.maps:
+                if begin <= address < end:
+                    by_file.setdefault(path, []).append((address, address - begin + offset))
+        for path, pairs in by_file.items():
+            # An address in a file is not an offset in it where segments are shifted; position-independent files shift none.
+            out = subprocess.run(["addr2line", "-f", "-C", "-e", path, *(hex(o) for _, o in pairs)], capture_output=True, text=True)
+            lines = out.stdout.splitlines()
+            for (address, _), name, place in zip(pairs, lines[0::2], lines[1::2]):
+                shown = Path(path).name if name == "??" else name
+                where = re.sub(r"^.*/src/", "", place.split(" ")[0]) if "/src/" in place else ""
+                self.names[address] = shown + (f" ({where})" if where else "")
+
+    def name(self, address):
+        return self.names.get(address, hex(address))
+
+
+def on_cpu(pid, seconds, folder):
+    data = folder / "perf.data"
+    result = subprocess.run(["perf", "record", "-q", "-F", "997", "-e", "cpu-clock", "--call-graph", "fp", "-p", str(pid), "-o", data,
+                             "--", "sleep", str(seconds)], capture_output=True, text=True)
+    if not data.exists():
+        say(f"no on-CPU graph: perf record is not allowed here ({result.stderr.strip().splitlines()[-1:]})")
+        return
+    script = subprocess.run(["perf", "script", "-i", data], capture_output=True, text=True).stdout
+    write_graph(folder / "on_cpu.svg", collapse_perf(script), f"on CPU, {seconds:g} s", "samples")
+
+
+def off_cpu(pid, seconds, folder, symbols):
+    # The tracepoints are files of tracefs; where it is not mounted, mount it for bpftrace alone.
+    mount = "mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing; exec \"$@\""
+    text, err = bounded(["unshare", "-m", "sh", "-c", mount, "sh", "bpftrace", "-q", "-e", OFF_CPU.replace("%PID%", str(pid))], seconds)
+    stacks = Counter()
+    for key, value in re.findall(r"@slept\[(.*?)\]: (\d+)", text, re.S):
+        frames = [line.strip().rstrip(",)").lstrip("(") for line in key.splitlines() if line.strip(" ,()")]
+        named = [raw if not raw.startswith("0x") else int(raw.split()[0], 16) for raw in frames]
+        stacks[tuple(reversed(named))] += int(value) // 1_000
+    if not stacks:
+        say(f"no off-CPU graph: bpftrace cannot trace sched_switch here ({' '.join(err.split())[-120:] or 'no events'})")
+        return
+    symbols.resolve({f for stack in stacks for f in stack if isinstance(f, int)})
+    named = Counter()
+    for stack, weight in stacks.items():
+        named[";".join(symbols.name(f) if isinstance(f, int) else re.sub(r"\+\d+$", "", f) for f in stack)] += weight
+    write_graph(folder / "off_cpu.svg", named, f"off CPU, {seconds:g} s", "us asleep")
+
+
+def allocations(pid, seconds, folder, symbols):
+    text, err = bounded(["bpftrace", "-q", "-e", MALLOC.replace("%PID%", str(pid))], seconds)
+    found = []
+    for key, count in re.findall(r"@calls\[(.*?)\]: (\d+)", text, re.S):
+        found.append((int(count), [int(a, 16) for a in re.findall(r"0x[0-9a-f]+", key)] or [int(key.split(",")[0])]))
+    if not found and "ERROR" in err and "Attach" in err:
+        say(f"no allocations: bpftrace cannot place uprobes here ({' '.join(err.split())[-120:]})")
+        return
+    symbols.resolve({a for _, stack in found for a in stack})
+    lines = [f"{sum(c for c, _ in found)} calls of malloc in {seconds:g} s, by call site\n"]
+    for count, stack in sorted(found, reverse=True):
+        lines.append(f"{count:10}  " + " < ".join(symbols.name(a) for a in stack) + "\n")
+    (folder / "allocations.txt").write_text("".join(lines))
+    say(f"{folder.relative_to(ROOT)}/allocations.txt: {lines[0].strip()}")
+
+
+def write_graph(path, stacks, title, unit):
+    (path.with_suffix(".stacks")).write_text("".join(f"{stack} {weight}\n" for stack, weight in stacks.items()))
+    path.write_text(flame_graph.draw(flame_graph.read(f"{s} {w}" for s, w in stacks.items()), title, unit))
+    say(f"{path.relative_to(ROOT)}: {sum(stacks.values()):,} {unit}")
+
+
+# -- the run ------------------------------------------------------------------------------------------------------
+
+
+def ready_url(server):
+    line = server.stdout.readline()
+    match = re.search(r"ws=(\S+)", line)
+    if not match:
+        raise SystemExit("profile: the server did not start; its reason is above")
+    return f"ws://{match.group(1)}/v1/chat"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scenario", choices=SCENARIOS)
+    parser.add_argument("--seconds", type=float, default=5, help="per graph")
+    parser.add_argument("--wait", default="adaptive", help="the server's waiting strategy")
+    options = parser.parse_args()
+
+    folder = ROOT / ".cache/profile" / options.scenario
+    folder.mkdir(parents=True, exist_ok=True)
+    secret = folder / "secret"
+    secret.write_text(secrets.token_hex(32))
+    server_command = ["taskset", "-c", "0", TAUT, "serve", "--listen", "127.0.0.1:0", "--secret-file", secret, "--group", "sales",
+                      "--shards", "1", "--wait", options.wait, "--rate-visitor", "0", "--rate-agent", "0"]
+    with running(server_command, stdout=subprocess.PIPE, text=True) as server:
+        url = ready_url(server)
+        load_seconds = 3 * options.seconds + 20
+        client = ["taskset", "-c", str(min(1, (os.cpu_count() or 1) - 1)), TAUT, "load", "chat", "--url", url, "--secret-file", secret,
+                  "--seconds", load_seconds, *SCENARIOS[options.scenario]]
+        with running(client, stdout=subprocess.DEVNULL) as load:
+            time.sleep(2)
+            if load.poll() is not None:
+                raise SystemExit("profile: the load ended early; its reason is above")
+            symbols = Symbols(server.pid)
+            on_cpu(server.pid, options.seconds, folder)
+            off_cpu(server.pid, options.seconds, folder, symbols)
+            allocations(server.pid, options.seconds, folder, symbols)
+    secret.unlink()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
