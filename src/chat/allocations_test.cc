@@ -12,27 +12,28 @@ namespace {
 uint64_t g_allocations = 0;  // gtest runs its tests on one thread
 }  // namespace
 
-void* operator new(size_t bytes) {
+// Not inlined: GCC would take malloc in one and free in the other for a mismatched pair.
+[[gnu::noinline]] void* operator new(size_t bytes) {
   ++g_allocations;
   if (void* block = std::malloc(bytes)) return block;
   std::abort();
 }
-void* operator new(size_t bytes, std::align_val_t alignment) {
+[[gnu::noinline]] void* operator new(size_t bytes, std::align_val_t alignment) {
   ++g_allocations;
   const auto align = static_cast<size_t>(alignment);
   if (void* block = std::aligned_alloc(align, (bytes + align - 1) / align * align)) return block;
   std::abort();
 }
-void operator delete(void* block) noexcept {
+[[gnu::noinline]] void operator delete(void* block) noexcept {
   std::free(block);
 }
-void operator delete(void* block, size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* block, size_t) noexcept {
   std::free(block);
 }
-void operator delete(void* block, std::align_val_t) noexcept {
+[[gnu::noinline]] void operator delete(void* block, std::align_val_t) noexcept {
   std::free(block);
 }
-void operator delete(void* block, size_t, std::align_val_t) noexcept {
+[[gnu::noinline]] void operator delete(void* block, size_t, std::align_val_t) noexcept {
   std::free(block);
 }
 
