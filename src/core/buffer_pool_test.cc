@@ -169,15 +169,20 @@ TEST(BufferPool, KeepsASlabThatWasUsedWithinTheMinute) {
 }
 
 TEST(BufferPool, PrefersTheBaseSetSoThatExtraSlabsRunEmpty) {
-  BufferPool pool(small(1, 3));
-  std::vector<Block*> blocks;
-  for (int i = 0; i < 5; ++i) blocks.push_back(pool.allocate(BufferPool::kCapacityMax));
-  for (const int i : {2, 0, 1, 3, 4}) pool.release(blocks[static_cast<size_t>(i)]);
-  Block* const one = pool.allocate(BufferPool::kCapacityMax);
+  BufferPool pool(small(1, 2));
+  std::vector<Block*> blocks;  // two in the base slab, two in the extra one
+  for (int i = 0; i < 4; ++i) blocks.push_back(pool.allocate(BufferPool::kCapacityMax));
+  Block* const in_base = blocks[0];
+  pool.release(blocks[2]);
+  pool.release(in_base);
+  blocks[0] = pool.allocate(BufferPool::kCapacityMax);
+  EXPECT_EQ(blocks[0], in_base);
+  pool.release(blocks[3]);
   pool.trim(0);
-  for (int i = 0; i < 3; ++i) pool.trim(kMinute);
+  pool.trim(kMinute);
   EXPECT_EQ(slabs(pool), 1u);
-  pool.release(one);
+  pool.release(blocks[0]);
+  pool.release(blocks[1]);
 }
 
 TEST(BufferPool, NeverLetsBlocksOverlapUnderRandomUse) {

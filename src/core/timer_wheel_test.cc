@@ -59,6 +59,15 @@ TEST(TimerWheel, FiresAtTheBoundariesOfEveryLevelFromEveryOffset) {
   }
 }
 
+TEST(TimerWheel, NeedsOneWakeForATimerWithinItsReach) {
+  for (int64_t timeout = 1; timeout < 7200 * kSecond; timeout += timeout / 500 + 1) {
+    TimerWheel wheel(kStart);
+    Timer timer;
+    wheel.arm(timer, kStart + timeout);
+    ASSERT_EQ(wheel.expire(wheel.next_deadline_ns(), [](Timer&) {}), 1u) << timeout;
+  }
+}
+
 TEST(TimerWheel, SaysNeverWhenNothingIsArmed) {
   TimerWheel wheel(kStart);
   EXPECT_EQ(wheel.next_deadline_ns(), TimerWheel::kNever);
