@@ -21,7 +21,9 @@ class Handle {
 
   [[nodiscard]] constexpr uint64_t bits() const { return bits_; }
   [[nodiscard]] constexpr uint32_t shard() const { return static_cast<uint32_t>(bits_ >> 56); }
-  [[nodiscard]] constexpr uint32_t generation() const { return static_cast<uint32_t>(bits_ >> 32) & 0xFF'FFFFU; }
+  [[nodiscard]] constexpr uint32_t generation() const {
+    return static_cast<uint32_t>(bits_ >> 32) & 0xFF'FFFFU;
+  }
   [[nodiscard]] constexpr uint32_t slot() const { return static_cast<uint32_t>(bits_); }
   constexpr explicit operator bool() const { return bits_ != 0; }
   friend constexpr bool operator==(Handle, Handle) = default;

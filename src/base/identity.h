@@ -22,6 +22,8 @@ inline constexpr uint32_t kPartitions = 4096;
 /// Stable across processes, versions and hosts: 64-bit FNV-1a of role and id, folded to 12 bits.
 [[nodiscard]] uint32_t partition_of(Role role, std::string_view id);
 
-[[nodiscard]] constexpr uint32_t shard_of(uint32_t partition, uint32_t shards) { return partition % shards; }
+[[nodiscard]] constexpr uint32_t shard_of(uint32_t partition, uint32_t shards) {
+  return partition % shards;
+}
 
 }  // namespace taut

@@ -29,7 +29,8 @@ TEST(Identity, PartitionsNeverChangeBecauseConversationIdsCarryThem) {
 
 TEST(Identity, PartitionsSpreadEvenly) {
   std::vector<int> per_shard(7);
-  for (int i = 0; i < 70'000; ++i) ++per_shard[shard_of(partition_of(Role::visitor, "v" + std::to_string(i)), 7)];
+  for (int i = 0; i < 70'000; ++i)
+    ++per_shard[shard_of(partition_of(Role::visitor, "v" + std::to_string(i)), 7)];
   for (const int n : per_shard) EXPECT_NEAR(n, 10'000, 500);
 }
 
