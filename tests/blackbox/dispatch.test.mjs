@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { agent, open, talk, up_to, visitor } from './peer.mjs';
 import { scenario_on_shards } from './server.mjs';
 
-const offered = (peer, conversation) => peer.take((f) => f.type === 'assigned' && f.conversation === conversation, `the offer of ${conversation}`);
+/** The next offer to this agent, which must be this conversation. */
+async function offered(peer, conversation) {
+  const assigned = await peer.take('assigned');
+  assert.equal(assigned.conversation, conversation);
+  return assigned;
+}
 
 scenario_on_shards('nobody is offered anything before they are online, in a group of theirs', [], async (server) => {
   const silent = await agent(server, 'a1', { status: null });
@@ -92,22 +97,20 @@ scenario_on_shards('a place that comes free goes to the oldest at once', [], asy
 });
 
 // Case 20
-scenario_on_shards('an offer that nobody takes goes back to its old place in the queue', ['--accept-ms', '400'], async (server) => {
+scenario_on_shards('an offer that nobody takes goes back to its old place in the queue', ['--accept-ms', '1000'], async (server) => {
+  const [v1, v2, v3] = await Promise.all(up_to(3).map((i) => visitor(server, `v${i}`)));
   const a1 = await agent(server, 'a1', { capacity: 1 });
-  const v1 = await visitor(server, 'v1');
   const c1 = await open(v1);
   const { accept_ms } = await offered(a1, c1);
-  assert.equal(accept_ms, 400);
-  const v2 = await visitor(server, 'v2');
+  assert.equal(accept_ms, 1000);
   const c2 = await open(v2);
+  const c3 = await open(v3);
   assert.equal((await a1.take('unassigned')).reason, 'timeout');
   assert.equal((await v1.take((f) => f.event === 'requeued')).conversation, c1);
   await offered(a1, c2); // the first is not offered to the same agent again so soon
   await a1.get('ok', { type: 'accept', conversation: c2 });
-  const v3 = await visitor(server, 'v3');
-  const c3 = await open(v3);
   const a2 = await agent(server, 'a2', { capacity: 1 });
-  await offered(a2, c1);
+  await offered(a2, c1); // it is older than the third, though that has waited in the queue all the time
   await a2.get('ok', { type: 'accept', conversation: c1 });
   await a2.get('ok', { type: 'close', conversation: c1 });
   await offered(a2, c3);
