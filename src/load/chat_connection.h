@@ -23,7 +23,7 @@ struct ChatIdentity {
 };
 
 /// How long the tokens of a run are valid, seconds.
-inline constexpr int64_t kTokenSeconds = 24 * 3600;
+inline constexpr int64_t kTokenSeconds = 86'400;
 
 /// Loads the secret that makes the tokens. Error: no readable secret in the file.
 [[nodiscard]] Result<auth::Secrets> load_secret(const std::string& file);

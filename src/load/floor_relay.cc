@@ -22,7 +22,7 @@ namespace taut::load {
 
 namespace {
 
-constexpr size_t kReadBytes = 256 * 1024;
+constexpr size_t kReadBytes = size_t{256} * 1024;
 constexpr size_t kAcksPerSend = 1024;
 constexpr int kEventsPerWait = 256;
 constexpr size_t kLineBytesMax = 32;

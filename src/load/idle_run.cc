@@ -20,7 +20,7 @@ namespace {
 // How many connections are opened between two looks at the pings of those that are.
 constexpr uint32_t kLookEvery = 64;
 constexpr int kEventsPerLook = 256;
-constexpr size_t kReadBytes = 16 * 1024;
+constexpr size_t kReadBytes = size_t{16} * 1024;
 // Descriptors beside the connections: standard ones, epoll, the secret file.
 constexpr rlim_t kOtherDescriptors = 16;
 

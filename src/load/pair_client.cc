@@ -15,7 +15,7 @@ namespace taut::load {
 
 namespace {
 
-constexpr size_t kReadBytes = 256 * 1024;
+constexpr size_t kReadBytes = size_t{256} * 1024;
 // Largest incomplete frame that may wait for its end: the largest text, every byte escaped, and its envelope.
 constexpr size_t kFrameBytesMax = 6 * size_t{kTextBytesMax} + 4096;
 // Readiness per look: small enough that a due send waits for one recv at most, large enough to be cheap at

@@ -23,7 +23,7 @@ constexpr int64_t kPatientNs =
 // frame, and returns what the receiver shall see.
 class CrookedServer {
  public:
-  using Trick = std::function<std::string(uint32_t index, std::string frame)>;
+  using Trick = std::function<std::string(uint32_t index, const std::string& frame)>;
 
   explicit CrookedServer(Trick trick, size_t piece_bytes = kFrameBytes)
       : trick_(std::move(trick)), piece_bytes_(piece_bytes) {
@@ -76,6 +76,10 @@ class CrookedServer {
   std::thread thread_;
 };
 
+std::string honest(uint32_t, const std::string& frame) {
+  return frame;
+}
+
 Pace closed(uint32_t inflight, int64_t drain_ns) {
   Pace pace;
   pace.inflight = inflight;
@@ -91,7 +95,7 @@ Pace open(uint32_t rate, int64_t drain_ns) {
 }
 
 TEST(PairClient, CountsEveryMessageOfAnHonestServerOnce) {
-  CrookedServer server([](uint32_t, std::string frame) { return frame; });
+  CrookedServer server(honest);
   const Result<PhaseResult> phase = server.drive(closed(4, kPatientNs), kShortNs);
   ASSERT_TRUE(phase) << phase.error().message;
   EXPECT_GE(phase->sent, 4U);
@@ -101,7 +105,7 @@ TEST(PairClient, CountsEveryMessageOfAnHonestServerOnce) {
 }
 
 TEST(PairClient, SendsWhatTheScheduleAsksForAndNothingElse) {
-  CrookedServer server([](uint32_t, std::string frame) { return frame; });
+  CrookedServer server(honest);
   const Result<PhaseResult> phase = server.drive(open(2000, kPatientNs), 100'000'000);
   ASSERT_TRUE(phase) << phase.error().message;
   EXPECT_EQ(phase->sent, 200U);
@@ -110,7 +114,7 @@ TEST(PairClient, SendsWhatTheScheduleAsksForAndNothingElse) {
 }
 
 TEST(PairClient, MeasuresFromTheIntendedTimeWhenItIsLateItself) {
-  CrookedServer server([](uint32_t, std::string frame) { return frame; });
+  CrookedServer server(honest);
   Pace pace = open(500, kPatientNs);
   pace.starve_us = 100'000;
   const Result<PhaseResult> phase = server.drive(pace, 400'000'000);
@@ -123,7 +127,7 @@ TEST(PairClient, MeasuresFromTheIntendedTimeWhenItIsLateItself) {
 }
 
 TEST(PairClient, CountsWhatItNeverCameToSend) {
-  CrookedServer server([](uint32_t, std::string frame) { return frame; });
+  CrookedServer server(honest);
   Pace pace = open(100'000, 1);
   pace.starve_us = 100'000;
   const Result<PhaseResult> phase = server.drive(pace, 50'000'000);
@@ -134,7 +138,8 @@ TEST(PairClient, CountsWhatItNeverCameToSend) {
 }
 
 TEST(PairClient, SeesALostMessage) {
-  CrookedServer server([](uint32_t index, std::string frame) { return index == 7 ? "" : frame; });
+  CrookedServer server(
+      [](uint32_t index, const std::string& frame) { return index == 7 ? std::string() : frame; });
   const Result<PhaseResult> phase = server.drive(open(1000, kShortNs), kShortNs);
   ASSERT_TRUE(phase) << phase.error().message;
   EXPECT_GE(phase->faults.lost, 1U);
@@ -143,7 +148,8 @@ TEST(PairClient, SeesALostMessage) {
 }
 
 TEST(PairClient, SeesADoubledMessage) {
-  CrookedServer server([](uint32_t index, std::string frame) { return index == 3 ? frame + frame : frame; });
+  CrookedServer server(
+      [](uint32_t index, const std::string& frame) { return index == 3 ? frame + frame : frame; });
   const Result<PhaseResult> phase = server.drive(open(1000, kPatientNs), kShortNs);
   ASSERT_TRUE(phase) << phase.error().message;
   EXPECT_GE(phase->faults.disordered, 1U);
@@ -151,9 +157,9 @@ TEST(PairClient, SeesADoubledMessage) {
 
 TEST(PairClient, SeesOvertaking) {
   std::string held;
-  CrookedServer server([&held](uint32_t index, std::string frame) {
+  CrookedServer server([&held](uint32_t index, const std::string& frame) {
     if (index == 3) held = frame;
-    return index == 3 ? "" : index == 4 ? frame + held : frame;
+    return index == 3 ? std::string() : index == 4 ? frame + held : frame;
   });
   const Result<PhaseResult> phase = server.drive(open(1000, kPatientNs), kShortNs);
   ASSERT_TRUE(phase) << phase.error().message;
@@ -162,10 +168,11 @@ TEST(PairClient, SeesOvertaking) {
 }
 
 TEST(PairClient, SeesADamagedStampAndAShortenedText) {
-  CrookedServer server([](uint32_t index, std::string frame) {
-    if (index == 3) frame[kRelayHeaderBytes + 10] ^= 1;
-    if (index == 5) frame[kFrameBytes - 1] = '-';
-    return frame;
+  CrookedServer server([](uint32_t index, const std::string& frame) {
+    std::string changed = frame;
+    if (index == 3) changed[kRelayHeaderBytes + 10] ^= 1;
+    if (index == 5) changed[kFrameBytes - 1] = '-';
+    return changed;
   });
   const Result<PhaseResult> phase = server.drive(open(1000, kPatientNs), kShortNs);
   ASSERT_TRUE(phase) << phase.error().message;
@@ -173,7 +180,7 @@ TEST(PairClient, SeesADamagedStampAndAShortenedText) {
 }
 
 TEST(PairClient, FindsFramesHoweverTheyAreCut) {
-  CrookedServer server([](uint32_t, std::string frame) { return frame; }, 7);
+  CrookedServer server(honest, 7);
   const Result<PhaseResult> phase = server.drive(closed(3, kPatientNs), kShortNs);
   ASSERT_TRUE(phase) << phase.error().message;
   EXPECT_EQ(phase->delivered, phase->sent);
@@ -181,7 +188,7 @@ TEST(PairClient, FindsFramesHoweverTheyAreCut) {
 }
 
 TEST(PairClient, SaysThatTheServerBrokeTheProtocol) {
-  CrookedServer server([](uint32_t, std::string) -> std::string { return std::string(8, '\xFF'); });
+  CrookedServer server([](uint32_t, const std::string&) { return std::string(8, '\xFF'); });
   const Result<PhaseResult> phase = server.drive(closed(1, kPatientNs), kShortNs);
   EXPECT_FALSE(phase);
 }
