@@ -258,10 +258,16 @@ describe('requests', () => {
     await assert.rejects(asking, { code: 'disconnected', retryable: true });
   });
 
-  test('are bounded', async () => {
-    const { client } = await start({ limits: { requests_max: 1 } });
-    client.ping().catch(() => {});
+  test('are bounded, and those that failed make room', async () => {
+    const { client, network } = await start({ limits: { requests_max: 1 } });
+    network.last.welcome();
+    const first = client.ping();
     await assert.rejects(client.ping(), { code: 'outbox_full' });
+    network.last.drop();
+    await assert.rejects(first, { code: 'disconnected' });
+    const second = client.ping();
+    client.stop();
+    await assert.rejects(second, { code: 'stopped' });
   });
 
   test('leave an error without ref to the application', async () => {
@@ -496,6 +502,22 @@ describe('an agent', () => {
     assert.deepEqual(it.seqs(), [5, 6]);
     assert.equal((await sending).seq, 6);
     assert.equal(it.of('gap').length, 0);
+  });
+
+  test('forgets an own text that was held when the server turns out to have lost it', async () => {
+    const it = await start(agent);
+    it.network.last.welcome({ id: 'a1', role: 'agent' });
+    it.network.last.push(assigned);
+    it.client.send('c1', 'undone').catch(() => {});
+    ack(it.network.last, 6);
+    it.network.last.drop();
+    await it.clock.advance(1000);
+    it.network.last.welcome({ id: 'a1', role: 'agent' });
+    for (const seq of [5, 6]) it.network.last.push(message(seq, { epoch: 2 }));
+    assert.deepEqual(
+      it.of('item').map((i) => i.text),
+      ['text 5', 'text 6'],
+    );
   });
 
   test('no longer resumes what it has lost', async () => {
