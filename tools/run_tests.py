@@ -253,7 +253,7 @@ def chat_bench(options, progress):
 STAGES = [
     ("build release", build("release"), None, True),
     ("check", check, "build release", False),
-    ("tool tests", tool_tests, None, False),
+    ("tool tests", tool_tests, "build release", False),
     ("unit tests, release", unit_tests("release"), "build release", True),
     ("black box, release", black_box("release", ["client", "blackbox"]), "build release", True),
     ("build debug", build("debug"), None, True),
