@@ -76,7 +76,7 @@ class SpscRing {
 
   /// False when empty.
   [[nodiscard]] bool try_pop(T& out) {
-    if (available() == 0) return false;
+    if (available(1) == 0) return false;
     out = slots_[consumer_.head & mask_];
     consume(1);
     return true;
@@ -86,7 +86,7 @@ class SpscRing {
   [[nodiscard]] uint32_t pop_batch(std::span<T> out);
 
   /// The oldest element, or nullptr when empty; stays valid until consume().
-  [[nodiscard]] const T* peek() { return available() == 0 ? nullptr : &slots_[consumer_.head & mask_]; }
+  [[nodiscard]] const T* peek() { return available(1) == 0 ? nullptr : &slots_[consumer_.head & mask_]; }
 
   /// The oldest elements that lie together in memory, up to kBatchMax, read in place; valid until consume().
   /// Empty only when the ring is empty; shorter than what is there where the ring wraps.
@@ -113,10 +113,9 @@ class SpscRing {
   }
 
  private:
-  /// How many elements are there as far as this side knows; looks at the producer's line only when that is
-  /// none.
-  [[nodiscard]] uint64_t available() {
-    if (consumer_.tail_cached == consumer_.head) {
+  /// How many elements this side knows of; looks at the producer's line only when that is fewer than wanted.
+  [[nodiscard]] uint64_t available(uint64_t wanted) {
+    if (consumer_.tail_cached - consumer_.head < wanted) {
       // Pairs with the release store in publish().
       consumer_.tail_cached = tail_.load(std::memory_order_acquire);
     }
@@ -146,7 +145,7 @@ class SpscRing {
 template <RingElement T>
 uint32_t SpscRing<T>::pop_batch(std::span<T> out) {
   const uint64_t wanted = std::min<uint64_t>(out.size(), kBatchMax);
-  const auto count = static_cast<uint32_t>(std::min(available(), wanted));
+  const auto count = static_cast<uint32_t>(std::min(available(wanted), wanted));
   if (count == 0) return 0;
   for (uint32_t i = 0; i < count; ++i) out[i] = slots_[(consumer_.head + i) & mask_];
   consume(count);
@@ -157,7 +156,7 @@ template <RingElement T>
 std::span<const T> SpscRing<T>::front() {
   const uint64_t first = consumer_.head & mask_;
   const uint64_t until_wrap = mask_ + 1 - first;
-  return {&slots_[first], std::min({available(), until_wrap, uint64_t{kBatchMax}})};
+  return {&slots_[first], std::min({available(kBatchMax), until_wrap, uint64_t{kBatchMax}})};
 }
 
 }  // namespace taut
