@@ -1,5 +1,7 @@
 // Our ring against boost::lockfree::spsc_queue, interleaved A B B A on two pinned threads, as ratios of
 // medians.
+#include "core/spsc_ring.h"
+
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -12,7 +14,6 @@
 #include <vector>
 
 #include "core/cycle_clock.h"
-#include "core/spsc_ring.h"
 #include "core/this_thread.h"
 #include "core/topology.h"
 
