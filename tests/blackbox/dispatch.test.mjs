@@ -1,7 +1,10 @@
 // Who is offered which conversation, and when.
 import assert from 'node:assert/strict';
 import { agent, open, talk, up_to, visitor } from './peer.mjs';
-import { scenario_on_shards } from './server.mjs';
+import { kSlowness, scenario_on_shards } from './server.mjs';
+
+const kAcceptMs = 1_000 * kSlowness; // long enough to accept in time on a busy machine
+const kGraceMs = 400 * kSlowness;
 
 /** The next offer to this agent, which must be this conversation. */
 async function offered(peer, conversation) {
@@ -97,12 +100,12 @@ scenario_on_shards('a place that comes free goes to the oldest at once', [], asy
 });
 
 // Case 20
-scenario_on_shards('an offer that nobody takes goes back to its old place in the queue', ['--accept-ms', '1000'], async (server) => {
+scenario_on_shards('an offer that nobody takes goes back to its old place in the queue', ['--accept-ms', kAcceptMs], async (server) => {
   const [v1, v2, v3] = await Promise.all(up_to(3).map((i) => visitor(server, `v${i}`)));
   const a1 = await agent(server, 'a1', { capacity: 1 });
   const c1 = await open(v1);
   const { accept_ms } = await offered(a1, c1);
-  assert.equal(accept_ms, 1000);
+  assert.equal(accept_ms, kAcceptMs);
   const c2 = await open(v2);
   const c3 = await open(v3);
   assert.equal((await a1.take('unassigned')).reason, 'timeout');
@@ -127,7 +130,7 @@ scenario_on_shards('declined goes to another agent', [], async (server) => {
   assert.ok(owner_epoch > 1);
 });
 
-scenario_on_shards('an agent who has gone loses its conversations after the grace, and not before its return', ['--agent-grace-ms', '400'], async (server) => {
+scenario_on_shards('an agent who has gone loses its conversations after the grace, and not before its return', ['--agent-grace-ms', kGraceMs], async (server) => {
   const { a, v, c } = await talk(server);
   a.drop();
   const back = await agent(server, 'a1', { status: null });

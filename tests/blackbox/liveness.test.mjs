@@ -4,29 +4,29 @@ import WebSocket from 'ws';
 import { TautClient } from '../../web/taut-client.mjs';
 import { Peer, agent, talk, up_to, visitor } from './peer.mjs';
 import { Proxy } from './proxy.mjs';
-import { scenario, within } from './server.mjs';
+import { kSlowness, scenario, within } from './server.mjs';
 
+const kPingMs = 300 * kSlowness;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// Case 27. The real one is 40 s at a ping of 25 s; here 4 s at a ping of 1 s, so twice as many deadlines are missed.
-scenario('nobody is dropped for a stall of the server itself', ['--ping-ms', '1000'], async (server) => {
+// Case 27. The real one is 40 s at a ping of 25 s; here four intervals of a second, so more than one deadline is missed.
+scenario('nobody is dropped for a stall of the server itself', ['--ping-ms', 1_000 * kSlowness], async (server) => {
   const { a, v, c } = await talk(server);
   const others = await Promise.all(up_to(6).map((i) => visitor(server, `other-${i}`)));
   server.signal('SIGSTOP');
-  await pause(4_000);
+  await pause(4_000 * kSlowness);
   server.signal('SIGCONT');
-  await pause(1_600);
+  await pause(1_600 * kSlowness);
   for (const peer of [a, v, ...others]) await peer.alive();
   const { seq } = await v.send(c, 'still here');
   await a.item(c, seq);
 });
 
-// Case 28. Ten minutes behind a limit of 60 s, scaled by sixty-six: ten limits.
-scenario('idle links outlive a proxy that cuts idle links', ['--ping-ms', '300'], async (server) => {
-  const proxy = await Proxy.start(server.port, { idle_ms: 900 });
+// Case 28. Ten minutes behind a limit of 60 s are ten limits; here five, of three intervals of ping each.
+scenario('idle links outlive a proxy that cuts idle links', ['--ping-ms', kPingMs], async (server) => {
+  const proxy = await Proxy.start(server.port, { idle_ms: 3 * kPingMs });
   const peer = await visitor(server, 'v1', { via: proxy.port });
-  const waiting = pause(4_500);
-  await waiting;
+  await pause(5 * 3 * kPingMs);
   assert.equal(proxy.cuts, 0);
   await peer.alive();
   peer.drop();
@@ -34,7 +34,7 @@ scenario('idle links outlive a proxy that cuts idle links', ['--ping-ms', '300']
 });
 
 // Case 3
-scenario('a link that died towards the client is noticed by both ends, and the resume loses nothing', ['--ping-ms', '600'], async (server) => {
+scenario('a link that died towards the client is noticed by both ends, and the resume loses nothing', ['--ping-ms', 2 * kPingMs], async (server) => {
   const proxy = await Proxy.start(server.port);
   const a = await agent(server, 'a1');
   const client = new TautClient({
@@ -64,7 +64,7 @@ scenario('a link that died towards the client is noticed by both ends, and the r
   proxy.stop();
 });
 
-scenario('a client that answers no ping is closed', ['--ping-ms', '300'], async (server) => {
+scenario('a client that answers no ping is closed', ['--ping-ms', kPingMs], async (server) => {
   const proxy = await Proxy.start(server.port);
   const peer = await visitor(server, 'v1', { via: proxy.port });
   proxy.deaf = true; // so the pings do not arrive, and the server is not told why
@@ -73,7 +73,7 @@ scenario('a client that answers no ping is closed', ['--ping-ms', '300'], async 
   proxy.stop();
 });
 
-scenario('one that receives pings and does not answer is told 4104', ['--ping-ms', '300'], async (server) => {
+scenario('one that receives pings and does not answer is told 4104', ['--ping-ms', kPingMs], async (server) => {
   const peer = await Peer.open(server, { pong: false });
   peer.say({ type: 'hello', version: 1, role: 'visitor', site: 'demo', token: server.token('visitor', 'v1'), device: 'mute' });
   await peer.take('welcome');

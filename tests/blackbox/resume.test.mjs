@@ -1,7 +1,7 @@
 // Losing the connection and coming back: nothing lost, nothing twice, nothing out of order.
 import assert from 'node:assert/strict';
 import { Peer, agent, open, talk, up_to, visitor } from './peer.mjs';
-import { Server, scenario, scenario_on_shards } from './server.mjs';
+import { Server, kSlowness, scenario, scenario_on_shards } from './server.mjs';
 
 const at = (conversation, seq, epoch = 1) => ({ resume: [{ conversation, epoch, seq }] });
 
@@ -161,12 +161,12 @@ scenario('a visitor cannot resume what belongs to another', [], async (server) =
   assert.deepEqual(thief.items(c), []);
 });
 
-scenario_on_shards('closing one tab leaves the agent online (its other connection stays)', ['--agent-grace-ms', '200'], async (server) => {
+scenario_on_shards('closing one tab leaves the agent online (its other connection stays)', ['--agent-grace-ms', 200 * kSlowness], async (server) => {
   const { a, v, c, seq } = await talk(server);
   const a2 = await agent(server, 'a1', { status: null });
   await a2.take('assigned');
   a.drop();
-  await new Promise((resolve) => setTimeout(resolve, 700)); // well past the grace of a connection that was the last
+  await new Promise((resolve) => setTimeout(resolve, 700 * kSlowness)); // well past the grace of a connection that was the last
   assert.equal((await v.send(c, 'still there?')).seq, seq + 1);
   assert.equal((await a2.item(c, seq + 1)).text, 'still there?');
 });

@@ -16,6 +16,9 @@ export const kBinary = process.env.TAUT_BINARY ?? join(dirname(fileURLToPath(imp
 /** How long a test waits for what must happen, before it says that it did not. Nothing is expected to take this long. */
 export const kPatienceMs = Number(process.env.TAUT_TEST_PATIENCE_MS ?? 20_000);
 
+/** Factor on the times that scenarios set for the server, 1 for an ordinary build. */
+export const kSlowness = Math.max(1, kPatienceMs / 20_000);
+
 const kStopMs = 5_000; // the protocol's promise for SIGTERM
 const kBadWords = /AddressSanitizer|ThreadSanitizer|LeakSanitizer|runtime error:|assertion|Assertion/;
 
