@@ -1,0 +1,38 @@
+// All endpoints of one shard, found by identity or by handle.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "base/slot_map.h"
+#include "hub/endpoint.h"
+
+namespace taut::hub {
+
+/// Owner thread only. The index is reserved at its limit, so that it never rehashes while messages flow.
+class Directory {
+ public:
+  /// At most `endpoints_max` identities at once on this shard.
+  Directory(uint32_t shard, uint32_t endpoints_max);
+  ~Directory();
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+
+  /// The identity's endpoint, made if there is none; nullptr when the limit is reached.
+  [[nodiscard]] Endpoint* find_or_create(Role role, std::string_view id);
+  [[nodiscard]] Endpoint* find(Role role, std::string_view id);
+  [[nodiscard]] Endpoint* find(Handle handle) { return endpoints_.find(handle); }
+
+  /// REQUIRES: no connection of it is left and its grace timer is not armed.
+  void erase(Endpoint& endpoint);
+
+  [[nodiscard]] uint32_t size() const { return endpoints_.size(); }
+
+ private:
+  struct Index;
+  SlotMap<Endpoint> endpoints_;
+  std::unique_ptr<Index> index_;
+  uint32_t endpoints_max_;
+};
+
+}  // namespace taut::hub
