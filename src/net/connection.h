@@ -1,0 +1,73 @@
+// One WebSocket connection's bytes: what it sent and is not yet understood, and what it must still be sent.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "core/buffer_pool.h"
+#include "hub/block_return.h"
+#include "hub/out_queue.h"
+#include "net/socket.h"
+#include "wire/websocket.h"
+
+namespace taut::net {
+
+/// The memory that all connections of a shard read into; an idle connection owns none of it.
+struct Scratch {
+  /// One read's worth: the fairness limit of a connection in one turn.
+  static constexpr uint32_t kReadBytes = 16'384;
+
+  explicit Scratch(uint32_t frame_bytes_max);
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  char* data = nullptr;
+  uint32_t capacity =
+      0;  ///< the longest kept tail and one read; wire::kReadablePadding more bytes are readable
+};
+
+/// Owner thread only. Knows bytes and frames, not what they mean. Blocks that it holds are of the pool passed
+/// to it; close() gives all back and must come before destruction.
+class Connection {
+ public:
+  explicit Connection(Fd fd, uint32_t frame_bytes_max)
+      : fd_(std::move(fd)), decoder_(wire::WsDecoder::Peer::client, frame_bytes_max) {}
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  [[nodiscard]] hub::OutQueue& out() { return out_; }
+  [[nodiscard]] const hub::OutQueue& out() const { return out_; }
+  [[nodiscard]] wire::WsDecoder& decoder() { return decoder_; }
+
+  /// Brings what was kept to the front of the scratch and, if `from_socket`, at most one read behind it.
+  /// `unread` is then everything not yet understood; valid until the scratch is used again.
+  [[nodiscard]] IoResult receive(Scratch& scratch, BufferPool& pool, bool from_socket,
+                                 std::span<char>& unread);
+  /// Keeps the bytes that were not understood for the next receive(). False when the pool is exhausted.
+  [[nodiscard]] bool keep(BufferPool& pool, std::span<const char> rest);
+  [[nodiscard]] bool has_kept() const { return kept_ != nullptr; }
+
+  /// Writes as much as the socket takes.
+  [[nodiscard]] Io write(BufferPool& pool, hub::BlockReturn& back);
+
+  /// Gives back all memory and closes the descriptor.
+  void close(BufferPool& pool, hub::BlockReturn& back);
+
+  /// Parts with the descriptor and the kept bytes (copied out), for a move to another shard or service.
+  [[nodiscard]] Fd take_fd() { return std::move(fd_); }
+  [[nodiscard]] std::string_view kept() const {
+    return kept_ == nullptr ? std::string_view{} : kept_->bytes();
+  }
+
+ private:
+  Fd fd_;
+  wire::WsDecoder decoder_;
+  Block* kept_ = nullptr;
+  hub::OutQueue out_;
+};
+
+}  // namespace taut::net
