@@ -337,6 +337,11 @@ void Shard::run(ShardProgram& program) {
   }
 }
 
+void Shard::settle(ShardProgram& program) {
+  impl_->pool->adopt();
+  static_cast<void>(impl_->turn(program, Impl::Look::skip));
+}
+
 void Shard::request_stop() noexcept {
   // Pairs with the acquire in notice_stop(). The wake outlasts a wait that begins later, so none is missed.
   impl_->stop_requested.store(true, std::memory_order_release);

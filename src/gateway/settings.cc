@@ -146,7 +146,7 @@ void add_limits(std::vector<ConfigRow>& rows, Settings& s) {
                   .help = "Longest text of one message",
                   .unit = Unit::bytes,
                   .min = 1,
-                  .max = 1U << 20});
+                  .max = 20'000});
   rows.push_back({.key = "max-inflight",
                   .section = "Limits",
                   .field = &s.max_inflight,

@@ -63,6 +63,11 @@ struct Settings {
   bool demo = false;
 };
 
+/// Longest frame of a client in bytes: a text in which every byte is escaped, and the other fields.
+[[nodiscard]] constexpr uint32_t frame_bytes_max(const Settings& settings) {
+  return 6 * settings.max_text_bytes + 4'096;
+}
+
 /// The table behind `taut serve`; it writes into `settings`, which outlives it.
 [[nodiscard]] Config serve_config(Settings& settings);
 

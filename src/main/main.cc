@@ -11,6 +11,7 @@ namespace taut {
 namespace {
 
 constexpr std::array kCommands{
+    Command{"serve", "Run the gateway: chat over WebSocket, HTTP beside it", run_serve},
     Command{"token", "Sign a token for a visitor, an agent or an administrator", run_token},
     Command{"load chat", "Drive a server with pairs of people and report latency and cost", run_load_chat},
     Command{"load idle", "Hold idle visitors on a server", run_load_idle},

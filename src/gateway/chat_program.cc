@@ -1,0 +1,254 @@
+#include "gateway/chat_program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "base/assert.h"
+#include "gateway/moved_connection.h"
+
+namespace taut::gateway {
+
+namespace {
+
+/// The token of the listening socket; handles of sessions are never 0.
+constexpr uint64_t kListenerToken = 0;
+
+SessionLimits limits_of(const Settings& s) {
+  constexpr int64_t kMs = 1'000'000;
+  return {.frame_bytes_max = frame_bytes_max(s),
+          .soft_limit_bytes = s.soft_limit_bytes,
+          .hard_limit_bytes = s.hard_limit_bytes,
+          .slow_reader_ns = s.slow_reader_ms * kMs,
+          .hello_timeout_ns = s.hello_timeout_ms * kMs,
+          .ping_ns = s.ping_ms * kMs};
+}
+
+uint32_t share_of(uint32_t total, uint32_t shards) {
+  return std::max<uint32_t>(1, (total + shards - 1) / shards);
+}
+
+Conversations::Options conversation_options(const Settings& s, const Layout& layout,
+                                            int64_t process_start_ms) {
+  return {.groups = s.groups,
+          .conversations_max = share_of(s.conversations_max, layout.chat_shards),
+          .history_items = s.history_items,
+          .accept_ms = s.accept_ms,
+          .pool_bytes_max = s.pool_bytes_max / layout.chat_shards,
+          .process_start_ms = process_start_ms,
+          .dispatcher = layout.dispatcher()};
+}
+
+chat::Dispatcher::Options dispatcher_options(const Settings& s, const Layout& layout) {
+  constexpr int64_t kMs = 1'000'000;
+  return {.groups = static_cast<uint32_t>(s.groups.size()),
+          .conversations_max = share_of(s.conversations_max, layout.chat_shards) * layout.chat_shards,
+          .accept_ns = s.accept_ms * kMs,
+          .grace_ns = s.agent_grace_ms * kMs};
+}
+
+}  // namespace
+
+struct ChatProgram::Parts {
+  Parts(ChatProgram& program, Shard& shard)
+      : back(shard),
+        sessions(shard, back, program.metrics_, limits_of(program.settings_)),
+        directory(shard.id(), program.settings_.connections_max),
+        courier(shard, back, sessions, directory, program.metrics_),
+        conversations(shard, back, courier, directory, program.metrics_,
+                      conversation_options(program.settings_, program.layout_, program.process_start_ms_)),
+        dialogue(shard, sessions, directory, courier, conversations, program.metrics_, program.settings_,
+                 program.secrets_,
+                 {.shards = program.layout_.chat_shards,
+                  .http_service = program.layout_.http_service(),
+                  .dispatcher = program.layout_.dispatcher()}) {
+    sessions.set_events(dialogue);
+    courier.set_page_listener(conversations);
+    if (shard.id() == program.layout_.dispatcher()) {
+      desk.emplace(shard, back, program.metrics_, dispatcher_options(program.settings_, program.layout_),
+                   program.layout_.chat_shards);
+    }
+  }
+
+  hub::BlockReturn back;
+  Sessions sessions;
+  hub::Directory directory;
+  Courier courier;
+  Conversations conversations;
+  Dialogue dialogue;
+  std::optional<DispatchDesk> desk;
+  Timer listen{kListenTimer, 0};
+};
+
+ChatProgram::ChatProgram(const Settings& settings, const auth::Secrets& secrets, const Layout& layout,
+                         int listener, int64_t process_start_ms, GatewayMetrics& metrics, std::latch& started)
+    : settings_(settings),
+      secrets_(secrets),
+      layout_(layout),
+      listener_(listener),
+      process_start_ms_(process_start_ms),
+      metrics_(metrics),
+      started_(started) {}
+
+ChatProgram::~ChatProgram() {
+  if (parts_ == nullptr) return;
+  shard_->timers().cancel(parts_->listen);
+}
+
+void ChatProgram::start(Shard& shard) {
+  shard_ = &shard;
+  parts_ = std::make_unique<Parts>(*this, shard);
+  const Status added = shard.poller().add(listener_, Interest::read, kListenerToken, true);
+  listening_ = added.has_value();
+  if (!added) shard.log().error("this shard accepts nothing: {}", added.error().message);
+  started_.count_down();
+}
+
+// -- connections --
+
+void ChatProgram::on_events(std::span<const PollEvent> events) {
+  for (const PollEvent& event : events) {
+    if (event.token == kListenerToken) {
+      accept_some();
+    } else {
+      parts_->sessions.on_event(event);
+    }
+  }
+}
+
+void ChatProgram::accept_some() {
+  for (uint32_t i = 0; i < kAcceptsPerTurn; ++i) {
+    bool exhausted = false;
+    net::Fd fd = net::accept_from(listener_, exhausted);
+    if (exhausted) return pause_listening();
+    if (!fd) return;
+    const uint32_t limit = share_of(settings_.connections_max, layout_.chat_shards);
+    if (stopping_ || parts_->sessions.size() >= limit) {
+      metrics_.connections_refused.add(1);
+      continue;
+    }
+    metrics_.connections_accepted.add(1);
+    static_cast<void>(parts_->sessions.accept(std::move(fd)));  // it logs what went wrong
+  }
+}
+
+void ChatProgram::pause_listening() {
+  shard_->log().warn("no descriptor left: new connections wait; raise the limit of open files (ulimit -n)");
+  shard_->poller().remove(listener_);
+  listening_ = false;
+  shard_->timers().arm(parts_->listen, shard_->now_ns() + kListenPauseNs);
+}
+
+void ChatProgram::adopt(const Mail& mail) {
+  const std::unique_ptr<MovedConnection> moved(mail.as<ConnectionMail>().connection);
+  static_cast<void>(parts_->sessions.adopt(std::move(moved->fd), moved->decoder, moved->unread));
+}
+
+// -- mail --
+
+void ChatProgram::on_mail(ShardId /*from*/, std::span<const Mail> batch) {
+  for (const Mail& mail : batch) on_one(mail);
+}
+
+void ChatProgram::on_one(const Mail& mail) {
+  if (mail.kind == hub::kReturnBlocksMail) return parts_->back.take_back(mail.as<hub::ReturnedBlocks>());
+  switch (const auto kind = static_cast<MailKind>(mail.kind); kind) {
+    case MailKind::move_connection:
+      return adopt(mail);
+    case MailKind::deliver:
+      return parts_->courier.receive(mail.as<Delivery>());
+    case MailKind::agent_request: {
+      Block* request = mail.as<RequestMail>().request;
+      parts_->conversations.handle(unpack(*request));
+      return parts_->back.release(request);
+    }
+    case MailKind::page_taken:
+      return parts_->conversations.on_page_taken(mail.as<PageTaken>());
+    case MailKind::agent_named: {
+      const auto named = mail.as<AgentNamed>();
+      parts_->conversations.agent_named(named.index, named.id->bytes());
+      return parts_->back.release(named.id);
+    }
+    case MailKind::decision: {
+      chat::Effect effect;
+      std::memcpy(&effect, mail.payload.data(), sizeof(effect));
+      return parts_->conversations.decide(effect);
+    }
+    case MailKind::move_http:
+      break;
+    default:
+      TAUT_ASSERT(parts_->desk.has_value());
+      return on_dispatcher_word(mail, kind);
+  }
+  TAUT_ASSERT(!"mail that is not for a chat shard");
+}
+
+void ChatProgram::on_dispatcher_word(const Mail& mail, MailKind kind) {
+  DispatchDesk& desk = *parts_->desk;
+  switch (kind) {
+    case MailKind::agent_connected:
+      return desk.agent_connected(mail.as<AgentMail>());
+    case MailKind::agent_disconnected:
+      return desk.agent_disconnected(mail.as<AgentMail>());
+    case MailKind::agent_presence:
+      return desk.agent_presence(mail.as<AgentMail>());
+    case MailKind::conversation_opened:
+      return desk.conversation_opened(mail.as<OpenedMail>());
+    case MailKind::conversation_accepted:
+      return desk.conversation_accepted(mail.as<WordMail>());
+    case MailKind::conversation_declined:
+      return desk.conversation_declined(mail.as<WordMail>());
+    case MailKind::conversation_closed:
+      return desk.conversation_closed(mail.as<WordMail>());
+    default:
+      TAUT_ASSERT(!"mail of an unknown kind");
+  }
+}
+
+// -- time and turns --
+
+void ChatProgram::on_timer(Timer& timer) {
+  switch (timer.kind) {
+    case Dialogue::kGraceTimer:
+      return parts_->dialogue.on_grace(timer);
+    case DispatchDesk::kDeadlineTimer:
+      return parts_->desk->on_deadline();
+    case kListenTimer:
+      if (stopping_) return;
+      listening_ = shard_->poller().add(listener_, Interest::read, kListenerToken, true).has_value();
+      if (!listening_) shard_->timers().arm(timer, shard_->now_ns() + kListenPauseNs);
+      return;
+    default:
+      return parts_->sessions.on_timer(timer);
+  }
+}
+
+void ChatProgram::flush() {
+  if (parts_->desk) parts_->desk->end_turn();
+  parts_->sessions.flush();
+  parts_->back.flush();
+}
+
+bool ChatProgram::has_work() const {
+  return parts_->sessions.has_work() || parts_->conversations.has_work();
+}
+
+void ChatProgram::continue_work() {
+  parts_->conversations.continue_work();
+  parts_->sessions.continue_work();
+}
+
+void ChatProgram::stop() {
+  stopping_ = true;
+  if (listening_) shard_->poller().remove(listener_);
+  listening_ = false;
+  parts_->dialogue.drain();
+  parts_->sessions.close_all(wire::CloseCode::draining, "draining");
+}
+
+bool ChatProgram::stopped() const {
+  return stopping_ && parts_->sessions.size() == 0;
+}
+
+}  // namespace taut::gateway

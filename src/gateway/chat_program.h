@@ -1,0 +1,79 @@
+// What runs on each chat shard: it hands events, mail and timers to whoever they are for.
+#pragma once
+
+#include <latch>
+#include <memory>
+#include <span>
+
+#include "auth/secret.h"
+#include "core/shard.h"
+#include "gateway/conversations.h"
+#include "gateway/courier.h"
+#include "gateway/dialogue.h"
+#include "gateway/dispatch_desk.h"
+#include "gateway/gateway_metrics.h"
+#include "gateway/sessions.h"
+#include "gateway/settings.h"
+#include "hub/block_return.h"
+#include "hub/directory.h"
+
+namespace taut::gateway {
+
+/// Members of the mesh: chat shards 0 … chat_shards - 1, the first of which has the dispatcher, then the HTTP
+/// service.
+struct Layout {
+  uint32_t chat_shards = 1;
+  [[nodiscard]] ShardId dispatcher() const { return 0; }
+  [[nodiscard]] ShardId http_service() const { return chat_shards; }
+  [[nodiscard]] uint32_t members() const { return chat_shards + 1; }
+};
+
+/// Built by main, used by its shard's thread from start() on; destroyed by main after the thread has ended.
+class ChatProgram final : public ShardProgram {
+ public:
+  /// `listener` is shared by all chat shards; `started` is counted down once, in start(). All references but
+  /// that one outlive the program.
+  ChatProgram(const Settings& settings, const auth::Secrets& secrets, const Layout& layout, int listener,
+              int64_t process_start_ms, GatewayMetrics& metrics, std::latch& started);
+  ~ChatProgram() override;
+
+  void start(Shard& shard) override;
+  void on_events(std::span<const PollEvent> events) override;
+  void on_mail(ShardId from, std::span<const Mail> batch) override;
+  void on_timer(Timer& timer) override;
+  void flush() override;
+  [[nodiscard]] bool has_work() const override;
+  void continue_work() override;
+  void stop() override;
+  [[nodiscard]] bool stopped() const override;
+
+ private:
+  static constexpr uint32_t kListenTimer = 48;
+  /// How long no connection is accepted after the process ran out of descriptors.
+  static constexpr int64_t kListenPauseNs = 100'000'000;
+  /// Connections accepted in one turn.
+  static constexpr uint32_t kAcceptsPerTurn = 64;
+
+  /// Everything that needs the shard, made in start() on its thread.
+  struct Parts;
+
+  void accept_some();
+  void pause_listening();
+  void on_one(const Mail& mail);
+  void adopt(const Mail& mail);
+  void on_dispatcher_word(const Mail& mail, MailKind kind);
+
+  const Settings& settings_;
+  const auth::Secrets& secrets_;
+  const Layout layout_;
+  const int listener_;
+  const int64_t process_start_ms_;
+  GatewayMetrics& metrics_;
+  std::latch& started_;
+  Shard* shard_ = nullptr;
+  std::unique_ptr<Parts> parts_;
+  bool listening_ = false;
+  bool stopping_ = false;
+};
+
+}  // namespace taut::gateway

@@ -1,0 +1,199 @@
+// What the dispatcher decided, carried out, and who hears of it (the decisions of gateway/conversations.h).
+#include <variant>
+
+#include "base/assert.h"
+#include "gateway/conversations.h"
+#include "gateway/item_frames.h"
+
+namespace taut::gateway {
+
+// -- from the dispatcher --
+
+void Conversations::agent_named(uint32_t index, std::string_view id) {
+  if (agents_.size() <= index) agents_.resize(index + 1);
+  agents_[index] = chat::InlineId(id);
+}
+
+void Conversations::decide(const chat::Effect& effect) {
+  std::visit([this](const auto& decision) { decide(decision); }, effect);
+}
+
+void Conversations::decide(const chat::Assign& decision) {
+  ConversationRecord* record = records_.find(decision.conversation);
+  if (record == nullptr) return;
+  TAUT_ASSERT(decision.agent_index < agents_.size());
+  const chat::Change change = record->machine.apply(decision, agents_[decision.agent_index].view());
+  if (!change.changed) return;
+  metrics_.assignments.add(1);
+  record->position = 0;
+  Block* item = append(*record, change);
+  push_to_visitor(*record, item, Handle{});
+  if (change.lost.key) tell_unassigned(*record, change.lost, change.lost_reason);
+  if (change.gained) tell_assigned(*record, record->machine.owner().key, Handle{}, Lane::live_assigned);
+}
+
+void Conversations::decide(const chat::Requeue& decision) {
+  ConversationRecord* record = records_.find(decision.conversation);
+  if (record == nullptr) return;
+  const chat::Change change = record->machine.apply(decision);
+  if (!change.changed) return;
+  metrics_.requeues.add(1);
+  Block* item = append(*record, change);
+  push_to_visitor(*record, item, Handle{});
+  if (change.lost.key) tell_unassigned(*record, change.lost, change.lost_reason);
+}
+
+void Conversations::decide(const chat::OwnerMoved& decision) {
+  ConversationRecord* record = records_.find(decision.conversation);
+  if (record == nullptr || !record->machine.apply(decision)) return;
+  tell_assigned(*record, record->machine.owner().key, Handle{}, Lane::live_assigned);
+}
+
+void Conversations::decide(const chat::Position& position) {
+  ConversationRecord* record = records_.find(position.conversation);
+  if (record == nullptr || record->machine.opening() != position.opening) return;
+  if (record->machine.state() != chat::ConversationState::queued || record->position == position.position)
+    return;
+  record->position = position.position;
+  Block* frame = make_frame(shard_.pool(),
+                            wire::Queue{.conversation = record->machine.id(), .position = position.position});
+  if (frame == nullptr) return;
+  courier_.deliver({.to = record->visitor,
+                    .conversation = record->self,
+                    .frame = frame,
+                    .lane = Lane::live,
+                    .to_endpoint = true});
+}
+
+// -- items --
+
+Block* Conversations::append(ConversationRecord& record, const chat::Change& change) {
+  const bool names_owner = change.event == chat::EventKind::assigned ||
+                           change.event == chat::EventKind::transferred ||
+                           change.event == chat::EventKind::accepted;
+  const bool names_group = change.event == chat::EventKind::opened ||
+                           change.event == chat::EventKind::reopened ||
+                           change.event == chat::EventKind::requeued;
+  return append_event(
+      record,
+      {.conversation = record.machine.id(),
+       .epoch = change.epoch,
+       .seq = change.seq,
+       .event = static_cast<wire::EventKind>(change.event),
+       .agent = names_owner ? record.machine.owner().id.view() : std::string_view{},
+       .group = names_group ? std::string_view(options_.groups[record.machine.group()]) : std::string_view{},
+       .reason = change.event == chat::EventKind::requeued ? chat::name(change.reason) : std::string_view{},
+       .owner_epoch = change.owner_epoch,
+       .ts = static_cast<uint64_t>(wall_ms())});
+}
+
+Block* Conversations::append_event(ConversationRecord& record, const wire::Event& event) {
+  Block* item = make_frame(shard_.pool(), event);
+  TAUT_ASSERT(item != nullptr);  // short_of_memory() keeps a tenth of the pool for this
+  if (void* evicted = record.machine.append_event(item, static_cast<int64_t>(event.ts)); evicted != nullptr) {
+    metrics_.items_evicted.add(1);
+    shard_.pool().release(static_cast<Block*>(evicted));
+  }
+  return item;
+}
+
+// -- who hears of it --
+
+void Conversations::push_event(ConversationRecord& record, Block* item, Handle except) {
+  push_to_visitor(record, item, except);
+  push_to_owner(record, item, except);
+}
+
+void Conversations::push_to_visitor(ConversationRecord& record, Block* item, Handle except) {
+  if (record.visitor) give(record.visitor, except, record, item, Lane::live);
+}
+
+void Conversations::push_to_owner(ConversationRecord& record, Block* item, Handle except) {
+  if (record.machine.owner().key) give(record.machine.owner().key, except, record, item, Lane::live);
+}
+
+void Conversations::push_message(ConversationRecord& record, Block* item, chat::ItemKind kind, uint64_t seq,
+                                 const Requester& from) {
+  const bool to_other_visitors = from.kind != chat::PartyKind::visitor || from.other_connections;
+  if (to_other_visitors && record.visitor) {
+    if (kind == chat::ItemKind::note) {
+      Block* hidden = make_hidden_note(shard_.pool(), record, seq);
+      if (hidden != nullptr) {
+        courier_.deliver({.to = record.visitor,
+                          .conversation = record.self,
+                          .frame = hidden,
+                          .lane = Lane::live,
+                          .to_endpoint = true});
+      }
+    } else {
+      give(record.visitor, from.connection, record, item, Lane::live);
+    }
+  }
+  const chat::Owner& owner = record.machine.owner();
+  const bool sender_alone = owner.key == from.endpoint && !from.other_connections;
+  if (owner.key && !sender_alone) give(owner.key, from.connection, record, item, Lane::live);
+  // The sender's other connections, when it is an agent who does not own the conversation: they ask for
+  // history.
+}
+
+void Conversations::give(Handle endpoint, Handle except, const ConversationRecord& record, Block* item,
+                         Lane lane) {
+  shard_.pool().add_ref(item);
+  courier_.deliver({.to = endpoint,
+                    .except = except,
+                    .conversation = record.self,
+                    .frame = item,
+                    .lane = lane,
+                    .to_endpoint = true});
+}
+
+void Conversations::tell_assigned(const ConversationRecord& record, Handle endpoint, Handle connection,
+                                  Lane lane) {
+  const chat::Conversation& machine = record.machine;
+  const bool waits = machine.state() == chat::ConversationState::assigned;
+  Block* frame = make_frame(shard_.pool(), wire::Assigned{.conversation = machine.id(),
+                                                          .visitor_id = record.visitor_id,
+                                                          .visitor_name = record.visitor_name,
+                                                          .visitor_attributes = record.attributes,
+                                                          .group = options_.groups[machine.group()],
+                                                          .owner_epoch = machine.owner_epoch(),
+                                                          .accept_ms = waits ? options_.accept_ms : 0,
+                                                          .epoch = machine.epoch(),
+                                                          .seq = machine.last_seq()});
+  TAUT_ASSERT(frame != nullptr);
+  courier_.deliver({.to = endpoint ? endpoint : connection,
+                    .conversation = record.self,
+                    .frame = frame,
+                    .owner_epoch = machine.owner_epoch(),
+                    .lane = lane,
+                    .to_endpoint = static_cast<bool>(endpoint)});
+}
+
+void Conversations::tell_unassigned(const ConversationRecord& record, const chat::Owner& lost,
+                                    chat::Reason reason) {
+  Block* frame =
+      make_frame(shard_.pool(), wire::Unassigned{.conversation = record.machine.id(),
+                                                 .owner_epoch = lost.owner_epoch,
+                                                 .reason = static_cast<wire::UnassignReason>(reason)});
+  TAUT_ASSERT(frame != nullptr);
+  courier_.deliver({.to = lost.key,
+                    .conversation = record.self,
+                    .frame = frame,
+                    .lane = Lane::live_unassigned,
+                    .to_endpoint = true});
+}
+
+void Conversations::tell_dispatcher(MailKind kind, const ConversationRecord& record) {
+  const chat::Conversation& machine = record.machine;
+  if (kind == MailKind::conversation_opened) {
+    shard_.send(options_.dispatcher, mail_of(kind, OpenedMail{.conversation = record.self,
+                                                              .group = machine.group(),
+                                                              .opening = machine.opening(),
+                                                              .owner_epoch = machine.owner_epoch()}));
+    return;
+  }
+  shard_.send(options_.dispatcher,
+              mail_of(kind, WordMail{.conversation = record.self, .owner_epoch = machine.owner_epoch()}));
+}
+
+}  // namespace taut::gateway

@@ -1,0 +1,103 @@
+#include "gateway/conversation_request.h"
+
+#include <array>
+#include <cstring>
+
+#include "core/no_views.h"
+
+namespace taut::gateway {
+
+namespace {
+
+/// The request without its texts, which follow in this order.
+struct PackedHeader {
+  wire::ClientType type{};
+  wire::ItemKind kind{};
+  chat::PartyKind party{};
+  bool has_cursor = false;
+  bool other_connections = false;
+  uint32_t limit = 0;
+  uint64_t epoch = 0;
+  uint64_t seq = 0;
+  uint64_t before = 0;
+  Handle connection;
+  Handle endpoint;
+  uint64_t groups = 0;
+  uint32_t owner_epoch = 0;
+  uint32_t ref = 0;
+  std::array<uint32_t, 6> text_bytes{};
+};
+static_assert(RingElement<PackedHeader>);
+
+using Texts = std::array<std::string_view*, 6>;
+
+Texts texts_of(ConversationRequest& r) {
+  return {&r.from.id, &r.from.name, &r.conversation, &r.client_msg_id, &r.text, &r.reason};
+}
+
+}  // namespace
+
+Block* pack(BufferPool& pool, const ConversationRequest& request) {
+  ConversationRequest copy = request;
+  const Texts texts = texts_of(copy);
+  PackedHeader header{.type = request.type,
+                      .kind = request.kind,
+                      .party = request.from.kind,
+                      .has_cursor = request.has_cursor,
+                      .other_connections = request.from.other_connections,
+                      .limit = request.limit,
+                      .epoch = request.epoch,
+                      .seq = request.seq,
+                      .before = request.before,
+                      .connection = request.from.connection,
+                      .endpoint = request.from.endpoint,
+                      .groups = request.from.groups,
+                      .owner_epoch = request.from.owner_epoch,
+                      .ref = request.from.ref,
+                      .text_bytes = {}};
+  size_t bytes = sizeof(header);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    header.text_bytes[i] = static_cast<uint32_t>(texts[i]->size());
+    bytes += texts[i]->size();
+  }
+  Block* block = pool.allocate(bytes);
+  if (block == nullptr) return nullptr;
+  std::memcpy(block->data(), &header, sizeof(header));
+  block->written = sizeof(header);
+  for (const std::string_view* text : texts) block->append(*text);
+  return block;
+}
+
+ConversationRequest unpack(const Block& block) {
+  PackedHeader header;
+  std::memcpy(&header, block.data(), sizeof(header));
+  ConversationRequest request{.type = header.type,
+                              .kind = header.kind,
+                              .has_cursor = header.has_cursor,
+                              .epoch = header.epoch,
+                              .seq = header.seq,
+                              .before = header.before,
+                              .limit = header.limit,
+                              .from = {.kind = header.party,
+                                       .connection = header.connection,
+                                       .endpoint = header.endpoint,
+                                       .groups = header.groups,
+                                       .owner_epoch = header.owner_epoch,
+                                       .ref = header.ref,
+                                       .other_connections = header.other_connections,
+                                       .id = {},
+                                       .name = {}},
+                              .conversation = {},
+                              .client_msg_id = {},
+                              .text = {},
+                              .reason = {}};
+  const Texts texts = texts_of(request);
+  const char* at = block.data() + sizeof(header);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    *texts[i] = {at, header.text_bytes[i]};
+    at += header.text_bytes[i];
+  }
+  return request;
+}
+
+}  // namespace taut::gateway

@@ -1,0 +1,192 @@
+#include "gateway/conversations.h"
+
+#include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <functional>
+#include <random>
+
+#include "base/assert.h"
+#include "gateway/conversation_id.h"
+
+namespace taut::gateway {
+
+namespace {
+
+std::string_view key_of(const ConversationRecord* record) {
+  return record->machine.id();
+}
+std::string_view key_of(std::string_view id) {
+  return id;
+}
+
+struct IdHash {
+  using is_transparent = void;
+  size_t operator()(const auto& value) const { return std::hash<std::string_view>{}(key_of(value)); }
+};
+
+struct IdEqual {
+  using is_transparent = void;
+  bool operator()(const auto& a, const auto& b) const { return key_of(a) == key_of(b); }
+};
+
+}  // namespace
+
+struct Conversations::Index {
+  boost::unordered_flat_set<ConversationRecord*, IdHash, IdEqual> by_id;
+};
+
+Conversations::Conversations(Shard& shard, hub::BlockReturn& back, Courier& courier,
+                             hub::Directory& directory, GatewayMetrics& metrics, const Options& options)
+    : shard_(shard),
+      back_(back),
+      courier_(courier),
+      directory_(directory),
+      metrics_(metrics),
+      options_(options),
+      memory_(shard.pool()),
+      records_(shard.id()),
+      index_(std::make_unique<Index>()),
+      pager_(shard, courier, *this) {
+  index_->by_id.reserve(options_.conversations_max);
+  std::random_device entropy;
+  hash_seed_ = (uint64_t{entropy()} << 32) | entropy();
+}
+
+Conversations::~Conversations() {
+  records_.for_each([&](Handle, ConversationRecord& record) { forget(record); });
+}
+
+ConversationRecord* Conversations::find(std::string_view id) {
+  const auto it = index_->by_id.find(id);
+  return it == index_->by_id.end() ? nullptr : *it;
+}
+
+void Conversations::forget(ConversationRecord& record) {
+  record.machine.release_items([&](void* body) { shard_.pool().release(static_cast<Block*>(body)); });
+  index_->by_id.erase(&record);
+  records_.erase(record.self);
+  metrics_.conversations.store(records_.size());
+}
+
+bool Conversations::make_room() {
+  while (records_.size() >= options_.conversations_max && !closed_.empty()) {
+    ConversationRecord* oldest = records_.find(closed_.front());
+    closed_.pop_front();
+    if (oldest != nullptr && oldest->machine.state() == chat::ConversationState::closed) forget(*oldest);
+  }
+  return records_.size() < options_.conversations_max;
+}
+
+bool Conversations::short_of_memory() const {
+  // The last tenth is for events, answers and goodbyes, so that a full pool still ends well.
+  const BufferPool::Metrics& pool = shard_.pool().metrics();
+  const size_t limit = options_.pool_bytes_max - options_.pool_bytes_max / 10;
+  return pool.slab_bytes.load() >= limit && pool.bytes_in_use() >= limit;
+}
+
+int64_t Conversations::wall_ms() {
+  if (wall_read_at_ns_ != shard_.now_ns()) {
+    wall_read_at_ns_ = shard_.now_ns();
+    wall_ms_ = shard_.clock().wall_ms();
+  }
+  return wall_ms_;
+}
+
+void Conversations::refuse(const Requester& from, std::string_view conversation, wire::ErrorCode code,
+                           std::string_view message, Lane lane) {
+  courier_.answer(from.connection,
+                  wire::ErrorMessage{.has_ref = true,
+                                     .ref = from.ref,
+                                     .conversation = conversation,
+                                     .code = code,
+                                     .message = message,
+                                     .retryable = wire::retryable(code)},
+                  lane);
+}
+
+// -- open --
+
+void Conversations::open(const OpenRequest& request) {
+  hub::Endpoint* visitor = directory_.find(request.from.endpoint);
+  TAUT_ASSERT(visitor != nullptr);
+  if (!visitor->may_open)
+    return refuse(request.from, {}, wire::ErrorCode::forbidden, "the token forbids open");
+  if (!request.conversation.empty()) return reopen(request, *visitor);
+  chat::GroupId group = 0;
+  if (!request.group.empty()) {
+    const auto it = std::ranges::find(options_.groups, request.group);
+    if (it == options_.groups.end()) {
+      return refuse(request.from, {}, wire::ErrorCode::bad_field, "group: there is none of this name");
+    }
+    group = static_cast<chat::GroupId>(it - options_.groups.begin());
+  }
+  if (const ConversationRecord* already = open_one(*visitor, group); already != nullptr) {
+    return answer_opened(request, *already);
+  }
+  if (short_of_memory() || !make_room()) {
+    return refuse(request.from, {}, wire::ErrorCode::overloaded, "no room for another conversation");
+  }
+  ConversationRecord* record = create(request, group);
+  visitor->add_topic(record->self, 0, record->machine.id());
+  metrics_.conversations_opened.add(1);
+  Block* item = append(*record, record->machine.open());
+  answer_opened(request, *record);
+  push_event(*record, item, request.from.connection);
+  tell_dispatcher(MailKind::conversation_opened, *record);
+}
+
+ConversationRecord* Conversations::open_one(const hub::Endpoint& visitor, chat::GroupId group) {
+  for (const hub::Topic& topic : visitor.topics) {
+    ConversationRecord* record = records_.find(topic.key);
+    if (record != nullptr && record->machine.group() == group) return record;
+  }
+  return nullptr;
+}
+
+ConversationRecord* Conversations::create(const OpenRequest& request, chat::GroupId group) {
+  const std::string id = make_conversation_id(request.partition, options_.process_start_ms, ++counter_);
+  ConversationRecord& record =
+      records_.emplace(id, group, chat::Conversation::Options{.items_max = options_.history_items}, memory_);
+  record.visitor = request.from.endpoint;
+  record.visitor_id = request.from.id;
+  record.visitor_name = request.from.name;
+  record.attributes = request.attributes;
+  record.subject = request.subject;
+  index_->by_id.insert(&record);
+  metrics_.conversations.store(records_.size());
+  return &record;
+}
+
+void Conversations::reopen(const OpenRequest& request, hub::Endpoint& visitor) {
+  ConversationRecord* record = find(request.conversation);
+  if (record == nullptr || record->visitor_id != request.from.id) {
+    return refuse(request.from, request.conversation, wire::ErrorCode::no_such_conversation,
+                  "no such conversation");
+  }
+  if (record->machine.state() != chat::ConversationState::closed) return answer_opened(request, *record);
+  if (const ConversationRecord* other = open_one(visitor, record->machine.group()); other != nullptr) {
+    return answer_opened(request, *other);
+  }
+  const chat::Change change = record->machine.reopen();
+  Block* item = append(*record, change);
+  record->visitor = request.from.endpoint;
+  record->position = 0;
+  visitor.add_topic(record->self, 0, record->machine.id());
+  answer_opened(request, *record);
+  push_event(*record, item, Handle{});
+  tell_dispatcher(MailKind::conversation_opened, *record);
+}
+
+void Conversations::answer_opened(const OpenRequest& request, const ConversationRecord& record) {
+  const chat::Conversation& machine = record.machine;
+  const bool queued = machine.state() == chat::ConversationState::queued;
+  courier_.answer(request.from.connection,
+                  wire::Opened{.ref = request.from.ref,
+                               .conversation = machine.id(),
+                               .epoch = machine.epoch(),
+                               .seq = machine.last_seq(),
+                               .state = static_cast<wire::ConversationState>(machine.state()),
+                               .position = queued ? record.position : 0});
+}
+
+}  // namespace taut::gateway

@@ -1,0 +1,154 @@
+// The conversations that live on one shard: requests and decisions in, items and deliveries out.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/slot_map.h"
+#include "chat/conversation.h"
+#include "core/shard.h"
+#include "gateway/conversation_request.h"
+#include "gateway/courier.h"
+#include "gateway/gateway_metrics.h"
+#include "gateway/mails.h"
+#include "gateway/resume_pager.h"
+
+namespace taut::gateway {
+
+/// A conversation with what the state machine does not need to know.
+struct ConversationRecord {
+  ConversationRecord(Handle handle, std::string_view id, chat::GroupId group,
+                     const chat::Conversation::Options& options, std::pmr::memory_resource& memory)
+      : self(handle), machine(id, group, options, memory) {}
+
+  Handle self;
+  chat::Conversation machine;
+  Handle visitor;  ///< its endpoint; may have gone
+  std::string visitor_id;
+  std::string visitor_name;
+  std::string attributes;  ///< raw JSON object or empty
+  std::string subject;
+  uint32_t position = 0;  ///< in the queue as last told; 0: not told
+};
+
+/// What a visitor asks when it opens one.
+struct OpenRequest {
+  Requester from;
+  uint32_t partition = 0;
+  std::string_view group;
+  std::string_view conversation;  ///< to reopen
+  std::string_view subject;
+  std::string_view attributes;
+};
+
+/// Owner thread only. Implements the protocol's "Sequence, epoch, resume" and "Sends" around
+/// chat::Conversation.
+class Conversations final : public PageListener {
+ public:
+  struct Options {
+    std::vector<std::string> groups;
+    uint32_t conversations_max = 0;  ///< on this shard; the oldest closed one makes room
+    uint32_t history_items = 0;
+    uint32_t accept_ms = 0;
+    size_t pool_bytes_max = 0;
+    int64_t process_start_ms = 0;
+    ShardId dispatcher = 0;
+  };
+
+  Conversations(Shard& shard, hub::BlockReturn& back, Courier& courier, hub::Directory& directory,
+                GatewayMetrics& metrics, const Options& options);
+  Conversations(const Conversations&) = delete;
+  Conversations& operator=(const Conversations&) = delete;
+  ~Conversations() override;
+
+  // -- requests --
+
+  void open(const OpenRequest& request);
+  /// send, accept, decline, close, history, hello.
+  void handle(const ConversationRequest& request);
+
+  // -- from the dispatcher --
+
+  void agent_named(uint32_t index, std::string_view id);
+  void decide(const chat::Effect& effect);
+
+  // -- missed items --
+
+  void on_page_taken(const PageTaken& taken) override { pager_.on_page_taken(taken); }
+  [[nodiscard]] bool has_work() const { return pager_.has_work(); }
+  void continue_work() { pager_.continue_work(); }
+
+  [[nodiscard]] ConversationRecord* find(Handle key) { return records_.find(key); }
+
+ private:
+  struct Index;
+
+  [[nodiscard]] ConversationRecord* find(std::string_view id);
+  /// The record that the requester may know of; answers the error otherwise.
+  [[nodiscard]] ConversationRecord* find_for(const ConversationRequest& request);
+
+  // open
+  [[nodiscard]] ConversationRecord* open_one(const hub::Endpoint& visitor, chat::GroupId group);
+  [[nodiscard]] ConversationRecord* create(const OpenRequest& request, chat::GroupId group);
+  void answer_opened(const OpenRequest& request, const ConversationRecord& record);
+  void reopen(const OpenRequest& request, hub::Endpoint& visitor);
+  [[nodiscard]] bool make_room();
+  void forget(ConversationRecord& record);
+
+  // requests on one
+  void send(const ConversationRequest& request);
+  void accept(const ConversationRequest& request);
+  void decline(const ConversationRequest& request);
+  void close(const ConversationRequest& request);
+  void history(const ConversationRequest& request);
+  void attach(const ConversationRequest& request);
+  void attach_agent(const ConversationRequest& request, ConversationRecord& record);
+  void resume(const ConversationRequest& request, ConversationRecord& record);
+
+  // decisions
+  void decide(const chat::Assign& decision);
+  void decide(const chat::Requeue& decision);
+  void decide(const chat::OwnerMoved& decision);
+  void decide(const chat::Position& position);
+
+  // items and who hears of them
+  Block* append(ConversationRecord& record, const chat::Change& change);
+  Block* append_event(ConversationRecord& record, const wire::Event& event);
+  void push_event(ConversationRecord& record, Block* item, Handle except);
+  void push_to_visitor(ConversationRecord& record, Block* item, Handle except);
+  void push_to_owner(ConversationRecord& record, Block* item, Handle except);
+  void push_message(ConversationRecord& record, Block* item, chat::ItemKind kind, uint64_t seq,
+                    const Requester& from);
+  void give(Handle endpoint, Handle except, const ConversationRecord& record, Block* item, Lane lane);
+  void tell_assigned(const ConversationRecord& record, Handle endpoint, Handle connection, Lane lane);
+  void tell_unassigned(const ConversationRecord& record, const chat::Owner& lost, chat::Reason reason);
+  void tell_dispatcher(MailKind kind, const ConversationRecord& record);
+
+  void refuse(const Requester& from, std::string_view conversation, wire::ErrorCode code,
+              std::string_view message, Lane lane = Lane::answer);
+  [[nodiscard]] bool short_of_memory() const;
+  [[nodiscard]] int64_t wall_ms();
+
+  Shard& shard_;
+  hub::BlockReturn& back_;
+  Courier& courier_;
+  hub::Directory& directory_;
+  GatewayMetrics& metrics_;
+  Options options_;
+  PoolResource memory_;
+  SlotMap<ConversationRecord> records_;
+  std::unique_ptr<Index> index_;
+  std::deque<Handle> closed_;  ///< oldest first; may name ones that were reopened
+  std::vector<chat::InlineId> agents_;
+  ResumePager pager_;
+  uint64_t counter_ = 0;
+  uint64_t hash_seed_ = 0;
+  int64_t wall_ms_ = 0;
+  int64_t wall_read_at_ns_ = 0;
+};
+
+}  // namespace taut::gateway

@@ -1,0 +1,118 @@
+#include "gateway/courier.h"
+
+#include <utility>
+
+namespace taut::gateway {
+
+namespace {
+
+bool is_push(Lane lane) {
+  return lane != Lane::answer && lane != Lane::send_answer;
+}
+
+bool is_live(Lane lane) {
+  return lane == Lane::live || lane == Lane::live_assigned || lane == Lane::live_unassigned;
+}
+
+}  // namespace
+
+Session* Courier::reachable(Handle connection) {
+  Session* session = sessions_.find(connection);
+  return session != nullptr && session->phase == Session::Phase::open ? session : nullptr;
+}
+
+void Courier::receive(const Delivery& delivery) {
+  if (delivery.to_endpoint) return receive_for_endpoint(delivery);
+  Session* session = reachable(delivery.to);
+  if (session == nullptr) {
+    if (delivery.frame != nullptr) back_.release(delivery.frame);
+    if (delivery.lane == Lane::page_end) say_taken(delivery.cursor, true);
+    return;
+  }
+  if (delivery.frame != nullptr) {
+    put(*session, delivery.frame, true);
+    if (session->phase != Session::Phase::open) return;
+    sessions_.touch(*session, is_push(delivery.lane));
+  }
+  apply(*session, delivery);
+}
+
+void Courier::receive_for_endpoint(const Delivery& delivery) {
+  hub::Endpoint* endpoint = directory_.find(delivery.to);
+  if (endpoint == nullptr) return back_.release(delivery.frame);
+  if (delivery.lane == Lane::live_assigned) {
+    endpoint->add_topic(delivery.conversation, delivery.owner_epoch, frame_conversation(*delivery.frame));
+  } else if (delivery.lane == Lane::live_unassigned) {
+    endpoint->remove_topic(delivery.conversation);
+  }
+  // The last receiver takes the reference over, the others get one more or, of a foreign block, a copy.
+  Session* last = nullptr;
+  for (size_t i = 0; i < endpoint->connections.size(); ++i) {
+    Session* session = reachable(endpoint->connections[i]);
+    if (session == nullptr || session->self == delivery.except) continue;
+    if (is_live(delivery.lane) && session->holds(delivery.conversation)) continue;
+    if (last != nullptr) put(*last, delivery.frame, false);
+    last = session;
+  }
+  if (last == nullptr) return back_.release(delivery.frame);
+  put(*last, delivery.frame, true);
+}
+
+void Courier::put(Session& session, Block* frame, bool last) {
+  hub::OutQueue& out = session.connection.out();
+  const FrameHeader header = frame_header(*frame);
+  const bool home = frame->home == shard_.id();
+  bool written = true;
+  if (header.frame_bytes < hub::OutQueue::kCopyBelow || (!last && !home)) {
+    const std::span<char> room = out.prepare(shard_.pool(), header.frame_bytes);
+    written = !room.empty();
+    if (written) {
+      std::memcpy(room.data(), frame->data() + header.frame_offset, header.frame_bytes);
+      written = out.commit(shard_.pool(), header.frame_bytes);
+    }
+    if (last) back_.release(frame);
+  } else {
+    if (!last) shard_.pool().add_ref(frame);
+    written = out.push(shard_.pool(), back_, frame, header.frame_offset, header.frame_bytes);
+  }
+  metrics_.pushes.add(1);
+  if (!written) return sessions_.drop(session);
+  sessions_.touch(session, true);
+}
+
+void Courier::apply(Session& session, const Delivery& delivery) {
+  switch (delivery.lane) {
+    case Lane::send_answer:
+      if (session.inflight > 0) --session.inflight;
+      break;
+    case Lane::release:
+      std::erase(session.held, delivery.conversation);
+      if (session.held.empty()) session.held.shrink_to_fit();
+      break;
+    case Lane::page_end:
+      if (sessions_.over_soft_limit(session)) {
+        session.pages_waiting.push_back(delivery.cursor);
+      } else {
+        say_taken(delivery.cursor, false);
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+void Courier::release_pages(Session& session, bool gone) {
+  for (const uint64_t cursor : std::exchange(session.pages_waiting, {})) say_taken(cursor, gone);
+}
+
+void Courier::say_taken(uint64_t cursor, bool gone) {
+  const PageTaken taken{.cursor = cursor, .gone = gone};
+  const ShardId home = Handle::from_bits(cursor).shard();
+  if (home == shard_.id()) {
+    pages_->on_page_taken(taken);
+  } else {
+    shard_.send(home, mail_of(MailKind::page_taken, taken));
+  }
+}
+
+}  // namespace taut::gateway

@@ -1,0 +1,310 @@
+#include "gateway/dialogue.h"
+
+#include <algorithm>
+
+#include "auth/origin.h"
+#include "base/assert.h"
+#include "gateway/conversation_id.h"
+#include "gateway/moved_connection.h"
+
+namespace taut::gateway {
+
+namespace {
+
+constexpr std::string_view kChatPath = "/v1/chat";
+constexpr uint32_t kRetryWhenDrainingMs = 1'000;
+
+void write_text(Session& session, BufferPool& pool, std::string_view text) {
+  hub::OutQueue& out = session.connection.out();
+  const std::span<char> room = out.prepare(pool, static_cast<uint32_t>(text.size()));
+  if (room.empty()) return;
+  std::ranges::copy(text, room.begin());
+  // Without memory there is no answer, and the close that follows says enough.
+  static_cast<void>(out.commit(pool, static_cast<uint32_t>(text.size())));
+}
+
+}  // namespace
+
+Dialogue::Dialogue(Shard& shard, Sessions& sessions, hub::Directory& directory, Courier& courier,
+                   Conversations& conversations, GatewayMetrics& metrics, const Settings& settings,
+                   const auth::Secrets& secrets, const Options& options)
+    : shard_(shard),
+      sessions_(sessions),
+      directory_(directory),
+      courier_(courier),
+      conversations_(conversations),
+      metrics_(metrics),
+      settings_(settings),
+      options_(options),
+      reader_({.frame_bytes_max = frame_bytes_max(settings), .text_bytes_max = settings.max_text_bytes}),
+      verifier_(secrets) {}
+
+Dialogue::~Dialogue() = default;
+
+// -- the handshake --
+
+std::string_view Dialogue::refuse_origin(const wire::HttpRequest& request) const {
+  const std::optional<std::string_view> origin =
+      request.origin.empty() ? std::nullopt : std::optional<std::string_view>(request.origin);
+  if (auth::origin_accepted(origin, request.host, settings_.origins)) return {};
+  return "this origin may not connect; the server's --origin lists those that may";
+}
+
+size_t Dialogue::on_http(Session& session, std::string_view bytes) {
+  const wire::HttpOutcome outcome = wire::parse_http_request(bytes);
+  if (outcome.kind == wire::HttpOutcome::Kind::need_more) return 0;
+  std::string refusal;
+  if (outcome.kind == wire::HttpOutcome::Kind::error) {
+    refusal = wire::write_http_problem(outcome.status, outcome.detail, false);
+  } else if (!outcome.request.websocket && outcome.request.path() != kChatPath) {
+    session.leaving = true;
+    leaving_to_ = options_.http_service;
+    leaving_hello_.clear();
+    return 0;
+  } else if (outcome.request.path() != kChatPath) {
+    refusal = wire::write_http_problem(404, "WebSockets are served at /v1/chat", false);
+  } else if (const auto check = wire::check_ws_upgrade(outcome.request); !check.accepted) {
+    refusal = wire::write_ws_refusal(check);
+  } else if (const std::string_view why = refuse_origin(outcome.request); !why.empty()) {
+    refusal = wire::write_http_problem(403, why, false);
+  } else if (draining_) {
+    const wire::HttpHeader retry{"Retry-After", "1"};
+    refusal = wire::write_http_problem(503, "the server is draining", false, {&retry, 1});
+  }
+  if (!refusal.empty()) {
+    metrics_.handshakes_refused.add(1);
+    write_text(session, shard_.pool(), refusal);
+    sessions_.close(session, wire::CloseCode::done, "");
+    return bytes.size();
+  }
+  write_text(session, shard_.pool(), wire::write_ws_accept(outcome.request));
+  session.phase = Session::Phase::hello;
+  sessions_.touch(session, false);
+  return outcome.consumed;
+}
+
+void Dialogue::on_leave(Session& session, net::Fd fd, std::string_view unread) {
+  auto* moved =
+      new MovedConnection{.fd = std::move(fd), .decoder = session.connection.decoder(), .unread = {}};
+  moved->unread.reserve(leaving_hello_.size() + unread.size());
+  moved->unread.append(leaving_hello_).append(unread);
+  const MailKind kind =
+      leaving_to_ == options_.http_service ? MailKind::move_http : MailKind::move_connection;
+  shard_.send(leaving_to_, mail_of(kind, ConnectionMail{moved}));
+}
+
+// -- frames --
+
+void Dialogue::on_frame(Session& session, std::span<char> frame) {
+  switch (reader_.read(frame)) {
+    case wire::ReadStatus::broken_utf8:
+      metrics_.closed_protocol.add(1);
+      return sessions_.close(session, wire::CloseCode::broken_utf8, "text is not UTF-8");
+    case wire::ReadStatus::error: {
+      const wire::ReadError& error = reader_.error();
+      return refuse(session, {.has_ref = error.has_ref,
+                              .ref = error.ref,
+                              .conversation = error.conversation,
+                              .code = error.code,
+                              .message = error.message,
+                              .retryable = wire::retryable(error.code)});
+    }
+    case wire::ReadStatus::message:
+      break;
+  }
+  const wire::ClientMessage& message = reader_.message();
+  if (session.phase == Session::Phase::hello) {
+    if (message.type == wire::ClientType::hello) return hello(session, message, frame);
+    return refuse(session, {.has_ref = message.ref != 0,
+                            .ref = message.ref,
+                            .code = wire::ErrorCode::not_hello,
+                            .message = "the first message must be hello"});
+  }
+  on_message(session, message);
+}
+
+void Dialogue::on_message(Session& session, const wire::ClientMessage& message) {
+  const Rate& rate = session.endpoint->role == Role::agent ? settings_.rate_agent : settings_.rate_visitor;
+  const bool free = message.type == wire::ClientType::ping;
+  if (!free && !session.endpoint->sends.take(rate, shard_.now_ns())) {
+    metrics_.rate_limited.add(1);
+    return refuse(session, {.has_ref = true,
+                            .ref = message.ref,
+                            .conversation = message.conversation,
+                            .code = wire::ErrorCode::rate_limited,
+                            .message = "too many messages",
+                            .retryable = true,
+                            .retry_after_ms = static_cast<uint64_t>(
+                                session.endpoint->sends.retry_after_ms(rate, shard_.now_ns()))});
+  }
+  const bool agent = session.endpoint->role == Role::agent;
+  switch (message.type) {
+    case wire::ClientType::send:
+      return send(session, message);
+    case wire::ClientType::ping:
+      return courier_.answer(session.self, wire::Pong{.ref = message.ref});
+    case wire::ClientType::open:
+      if (!agent) return open(session, message);
+      break;
+    case wire::ClientType::presence:
+      if (agent) return presence(session, message);
+      break;
+    case wire::ClientType::accept:
+    case wire::ClientType::decline:
+      if (agent) return on_conversation(session, message);
+      break;
+    case wire::ClientType::history:
+    case wire::ClientType::close:
+      return on_conversation(session, message);
+    case wire::ClientType::hello:
+      return refuse(session, {.code = wire::ErrorCode::bad_field, .message = "hello was said already"});
+    default:
+      return refuse(session, {.has_ref = message.ref != 0,
+                              .ref = message.ref,
+                              .conversation = message.conversation,
+                              .code = wire::ErrorCode::unknown_type,
+                              .message = "this version of the server does not know this type yet"});
+  }
+  refuse(session, {.has_ref = true,
+                   .ref = message.ref,
+                   .conversation = message.conversation,
+                   .code = wire::ErrorCode::forbidden,
+                   .message = agent ? "for visitors only" : "for agents only"});
+}
+
+Requester Dialogue::requester(const Session& session, uint32_t ref) const {
+  const hub::Endpoint& endpoint = *session.endpoint;
+  const bool agent = endpoint.role == Role::agent;
+  return {.kind = agent ? chat::PartyKind::agent : chat::PartyKind::visitor,
+          .connection = session.self,
+          .endpoint = endpoint.self,
+          .groups = endpoint.groups,
+          .owner_epoch = 0,
+          .ref = ref,
+          .other_connections = endpoint.connections.size() > 1,
+          .id = endpoint.id,
+          .name = endpoint.name};
+}
+
+void Dialogue::open(Session& session, const wire::ClientMessage& message) {
+  conversations_.open({.from = requester(session, message.ref),
+                       .partition = partition_of(Role::visitor, session.endpoint->id),
+                       .group = message.group,
+                       .conversation = message.conversation,
+                       .subject = message.subject,
+                       .attributes = message.attributes});
+}
+
+void Dialogue::send(Session& session, const wire::ClientMessage& message) {
+  if (session.inflight >= settings_.max_inflight) {
+    return refuse(session, {.has_ref = true,
+                            .ref = message.ref,
+                            .conversation = message.conversation,
+                            .code = wire::ErrorCode::inflight,
+                            .message = "too many sends without an ack",
+                            .retryable = true});
+  }
+  ++session.inflight;
+  ConversationRequest request{.type = wire::ClientType::send,
+                              .kind = message.kind,
+                              .from = requester(session, message.ref),
+                              .conversation = message.conversation,
+                              .client_msg_id = message.client_msg_id,
+                              .text = message.text,
+                              .reason = {}};
+  route(session, request);
+}
+
+void Dialogue::on_conversation(Session& session, const wire::ClientMessage& message) {
+  ConversationRequest request{.type = message.type,
+                              .before = message.before,
+                              .limit = message.limit,
+                              .from = requester(session, message.ref),
+                              .conversation = message.conversation,
+                              .client_msg_id = {},
+                              .text = {},
+                              .reason = message.reason};
+  route(session, request);
+}
+
+void Dialogue::route(Session& session, ConversationRequest& request) {
+  if (session.endpoint->role != Role::agent) return conversations_.handle(request);
+  ShardId home = shard_.id();
+  if (const hub::Topic* topic = session.endpoint->topic(request.conversation); topic != nullptr) {
+    home = topic->key.shard();
+    request.from.owner_epoch = topic->owner_epoch;
+  } else if (const auto partition = partition_of_conversation(request.conversation); partition.has_value()) {
+    home = shard_of(*partition, options_.shards);
+  }
+  if (home == shard_.id()) return conversations_.handle(request);
+  Block* packed = pack(shard_.pool(), request);
+  if (packed != nullptr) return shard_.send(home, mail_of(MailKind::agent_request, RequestMail{packed}));
+  const Lane lane = request.type == wire::ClientType::send ? Lane::send_answer : Lane::answer;
+  courier_.answer(session.self,
+                  wire::ErrorMessage{.has_ref = true,
+                                     .ref = request.from.ref,
+                                     .conversation = request.conversation,
+                                     .code = wire::ErrorCode::overloaded,
+                                     .message = "no memory for the request",
+                                     .retryable = true},
+                  lane);
+}
+
+void Dialogue::presence(Session& session, const wire::ClientMessage& message) {
+  courier_.answer(session.self, wire::Ok{.ref = message.ref});
+  tell_dispatcher(MailKind::agent_presence, *session.endpoint, static_cast<chat::Presence>(message.status),
+                  message.has_capacity ? message.capacity : UINT32_MAX);
+}
+
+void Dialogue::refuse(Session& session, const wire::ErrorMessage& error) {
+  if (!write_frame(shard_.pool(), session.connection.out(), error)) return sessions_.drop(session);
+  sessions_.touch(session, false);
+}
+
+void Dialogue::tell_dispatcher(MailKind kind, const hub::Endpoint& endpoint, chat::Presence status,
+                               uint32_t capacity) {
+  Block* id = shard_.pool().allocate(endpoint.id.size());
+  if (id == nullptr) {
+    shard_.log().error("the dispatcher misses word of agent {}: the pool is exhausted", endpoint.id);
+    return;
+  }
+  id->append(endpoint.id);
+  shard_.send(options_.dispatcher, mail_of(kind, AgentMail{.endpoint = endpoint.self,
+                                                           .groups = endpoint.groups,
+                                                           .capacity = capacity,
+                                                           .status = status,
+                                                           .id = id}));
+}
+
+// -- goodbyes --
+
+void Dialogue::on_drained(Session& session) {
+  courier_.release_pages(session, false);
+}
+
+void Dialogue::on_gone(Session& session) {
+  hub::Endpoint& endpoint = *session.endpoint;
+  courier_.release_pages(session, true);
+  std::erase(endpoint.connections, session.self);
+  if (!endpoint.connections.empty()) return;
+  const bool agent = endpoint.role == Role::agent;
+  if (agent) tell_dispatcher(MailKind::agent_disconnected, endpoint, chat::Presence::offline, 0);
+  const int64_t grace_ms = agent ? settings_.agent_grace_ms : settings_.visitor_grace_ms;
+  shard_.timers().arm(endpoint.grace, shard_.now_ns() + grace_ms * 1'000'000);
+}
+
+void Dialogue::on_grace(Timer& timer) {
+  hub::Endpoint* endpoint = directory_.find(Handle::from_bits(timer.owner));
+  if (endpoint == nullptr || !endpoint->connections.empty()) return;
+  if (endpoint->topics.empty()) {
+    directory_.erase(*endpoint);
+    metrics_.endpoints.store(directory_.size());
+    return;
+  }
+  // Its conversations still name it as their receiver: it stays until they are closed or given to others.
+  const int64_t grace_ms =
+      endpoint->role == Role::agent ? settings_.agent_grace_ms : settings_.visitor_grace_ms;
+  shard_.timers().arm(timer, shard_.now_ns() + std::max<int64_t>(grace_ms, 1'000) * 1'000'000);
+}
+
+}  // namespace taut::gateway

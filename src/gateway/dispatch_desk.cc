@@ -1,0 +1,116 @@
+#include "gateway/dispatch_desk.h"
+
+#include <variant>
+
+#include "base/assert.h"
+
+namespace taut::gateway {
+
+DispatchDesk::DispatchDesk(Shard& shard, hub::BlockReturn& back, GatewayMetrics& metrics,
+                           const chat::Dispatcher::Options& options, uint32_t chat_shards)
+    : shard_(shard),
+      back_(back),
+      metrics_(metrics),
+      memory_(shard.pool()),
+      dispatcher_(options, memory_),
+      chat_shards_(chat_shards),
+      groups_(options.groups) {}
+
+DispatchDesk::~DispatchDesk() {
+  shard_.timers().cancel(deadline_);
+}
+
+void DispatchDesk::agent_connected(const AgentMail& word) {
+  const bool known = dispatcher_.agent_connected(
+      word.id->bytes(), word.endpoint, {.groups = word.groups, .capacity = word.capacity}, shard_.now_ns());
+  if (!known)
+    shard_.log().warn("agent {} gets nothing assigned: too many agents are known", word.id->bytes());
+  back_.release(word.id);
+  name_new_agents();
+  send_effects();
+}
+
+void DispatchDesk::agent_disconnected(const AgentMail& word) {
+  dispatcher_.agent_disconnected(word.id->bytes(), word.endpoint, shard_.now_ns());
+  back_.release(word.id);
+  send_effects();
+}
+
+void DispatchDesk::agent_presence(const AgentMail& word) {
+  dispatcher_.agent_presence(word.id->bytes(), word.status, word.capacity, shard_.now_ns());
+  back_.release(word.id);
+  send_effects();
+}
+
+void DispatchDesk::conversation_opened(const OpenedMail& word) {
+  const bool room = dispatcher_.conversation_opened(word.conversation, word.group, word.opening,
+                                                    word.owner_epoch, shard_.now_ns());
+  // The shards together admit no more than the dispatcher holds.
+  TAUT_ASSERT(room);
+  send_effects();
+}
+
+void DispatchDesk::conversation_accepted(const WordMail& word) {
+  dispatcher_.accepted(word.conversation, word.owner_epoch, shard_.now_ns());
+  send_effects();
+}
+
+void DispatchDesk::conversation_declined(const WordMail& word) {
+  dispatcher_.declined(word.conversation, word.owner_epoch, shard_.now_ns());
+  send_effects();
+}
+
+void DispatchDesk::conversation_closed(const WordMail& word) {
+  dispatcher_.closed(word.conversation, shard_.now_ns());
+  send_effects();
+}
+
+void DispatchDesk::on_deadline() {
+  dispatcher_.advance(shard_.now_ns());
+  send_effects();
+}
+
+void DispatchDesk::end_turn() {
+  if (!touched_) return;
+  touched_ = false;
+  dispatcher_.flush_positions();
+  send_effects();
+  touched_ = false;
+  uint64_t queued = 0;
+  for (chat::GroupId group = 0; group < groups_; ++group) queued += dispatcher_.queued(group);
+  metrics_.queued.store(queued);
+  const int64_t due_ns = dispatcher_.next_deadline_ns();
+  if (due_ns == chat::Dispatcher::kNoDeadline) {
+    shard_.timers().cancel(deadline_);
+  } else {
+    shard_.timers().arm(deadline_, due_ns);
+  }
+}
+
+void DispatchDesk::name_new_agents() {
+  for (; agents_named_ < dispatcher_.agents(); ++agents_named_) {
+    const std::string_view id = dispatcher_.agent_id(agents_named_);
+    for (ShardId shard = 0; shard < chat_shards_; ++shard) {
+      Block* block = shard_.pool().allocate(id.size());
+      TAUT_ASSERT(block != nullptr);  // once per agent and shard; the pool keeps a reserve
+      block->append(id);
+      shard_.send(shard, mail_of(MailKind::agent_named, AgentNamed{.id = block, .index = agents_named_}));
+    }
+  }
+}
+
+void DispatchDesk::send_effects() {
+  touched_ = true;
+  for (const chat::Effect& effect : dispatcher_.effects()) {
+    const Handle conversation =
+        std::visit([](const auto& decision) { return decision.conversation; }, effect);
+    Mail mail = Mail{};
+    mail.kind = static_cast<uint32_t>(MailKind::decision);
+    static_assert(sizeof(effect) <= sizeof(mail.payload));
+    std::memcpy(mail.payload.data(), &effect, sizeof(effect));
+    shard_.send(conversation.shard(), mail);
+  }
+  dispatcher_.clear_effects();
+}
+
+}  // namespace taut::gateway

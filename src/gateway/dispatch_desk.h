@@ -1,0 +1,55 @@
+// The dispatcher's place: brings it the words of all shards and sends its decisions out.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "chat/dispatcher.h"
+#include "core/shard.h"
+#include "gateway/gateway_metrics.h"
+#include "gateway/mails.h"
+#include "hub/block_return.h"
+
+namespace taut::gateway {
+
+/// One per process, on the shard that Conversations::Options::dispatcher names; its thread only. Decisions
+/// leave in the order in which they were taken, so that every conversation hears a consistent story.
+class DispatchDesk {
+ public:
+  static constexpr uint32_t kDeadlineTimer = 32;
+
+  DispatchDesk(Shard& shard, hub::BlockReturn& back, GatewayMetrics& metrics,
+               const chat::Dispatcher::Options& options, uint32_t chat_shards);
+  DispatchDesk(const DispatchDesk&) = delete;
+  DispatchDesk& operator=(const DispatchDesk&) = delete;
+  ~DispatchDesk();
+
+  void agent_connected(const AgentMail& word);
+  void agent_disconnected(const AgentMail& word);
+  void agent_presence(const AgentMail& word);
+  void conversation_opened(const OpenedMail& word);
+  void conversation_accepted(const WordMail& word);
+  void conversation_declined(const WordMail& word);
+  void conversation_closed(const WordMail& word);
+  void on_deadline();
+
+  /// Once per turn: positions, and the timer for what is due next.
+  void end_turn();
+
+ private:
+  void name_new_agents();
+  void send_effects();
+
+  Shard& shard_;
+  hub::BlockReturn& back_;
+  GatewayMetrics& metrics_;
+  PoolResource memory_;
+  chat::Dispatcher dispatcher_;
+  uint32_t chat_shards_;
+  uint32_t groups_;
+  uint32_t agents_named_ = 0;
+  bool touched_ = false;
+  Timer deadline_{kDeadlineTimer, 0};
+};
+
+}  // namespace taut::gateway

@@ -1,0 +1,242 @@
+#include "gateway/http_service.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+
+#include "base/assert.h"
+#include "gateway/assets.h"
+#include "gateway/mails.h"
+#include "gateway/moved_connection.h"
+
+namespace taut::gateway {
+
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
+constexpr uint32_t kDemoTokenSeconds = 12 * 3'600;
+constexpr uint32_t kDemoAgentCapacity = 10;
+
+/// The demo page needs nothing from elsewhere and may be given nothing.
+constexpr std::array<wire::HttpHeader, 4> kPageHeaders{{
+    {"Content-Security-Policy", "default-src 'self'; connect-src 'self' ws: wss:; frame-ancestors 'none'"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cache-Control", "no-cache"},
+}};
+
+std::string token_json(std::string_view token, const wire::TokenRequest& request, std::string_view group) {
+  // Every part is a token or a valid id: nothing to escape.
+  std::string json =
+      R"({"token":")" + std::string(token) + R"(","id":")" + request.id + R"(","site":")" + request.site;
+  if (!group.empty()) json.append(R"(","group":")").append(group);
+  return json + "\"}\n";
+}
+
+}  // namespace
+
+HttpService::HttpService(const Settings& settings, const auth::Secrets& secrets,
+                         const std::optional<auth::AdminKey>& admin_key, std::vector<MetricsSource> sources)
+    : settings_(settings),
+      admin_key_(admin_key),
+      sources_(std::move(sources)),
+      signer_(secrets),
+      connections_(0) {}
+
+HttpService::~HttpService() {
+  connections_.for_each([this](Handle, Connection& c) { shard_->timers().cancel(c.idle); });
+}
+
+// -- connections --
+
+void HttpService::on_mail(ShardId /*from*/, std::span<const Mail> batch) {
+  for (const Mail& mail : batch) {
+    TAUT_ASSERT(mail.kind == static_cast<uint32_t>(MailKind::move_http));
+    adopt(mail);
+  }
+}
+
+void HttpService::adopt(const Mail& mail) {
+  const std::unique_ptr<MovedConnection> moved(mail.as<ConnectionMail>().connection);
+  if (stopping_ || connections_.size() >= kConnectionsMax) return;  // closes it
+  Connection& connection = connections_.emplace();
+  connection.fd = std::move(moved->fd);
+  connection.in = std::move(moved->unread);
+  connection.idle.owner = connection.self.bits();
+  shard_->timers().arm(connection.idle, shard_->now_ns() + kIdleNs);
+  if (!shard_->poller().add(connection.fd.get(), Interest::read, connection.self.bits()))
+    return drop(connection);
+  answer_all(connection);
+}
+
+void HttpService::on_events(std::span<const PollEvent> events) {
+  for (const PollEvent& event : events) {
+    Connection* connection = connections_.find(Handle::from_bits(event.token));
+    if (connection == nullptr) continue;
+    if (event.writable && connection->blocked) {
+      connection->blocked = false;
+      shard_->poller().modify(connection->fd.get(), Interest::read, connection->self.bits());
+      write(*connection);
+    } else if (event.readable) {
+      read(*connection);
+    }
+  }
+}
+
+void HttpService::read(Connection& connection) {
+  std::array<char, 16'384> buffer;
+  const ssize_t n = ::recv(connection.fd.get(), buffer.data(), buffer.size(), 0);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n <= 0) return drop(connection);
+  connection.in.append(buffer.data(), static_cast<size_t>(n));
+  shard_->timers().arm(connection.idle, shard_->now_ns() + kIdleNs);
+  answer_all(connection);
+}
+
+void HttpService::answer_all(Connection& connection) {
+  while (!connection.close_when_written && connection.out.size() < kOutBytesMax) {
+    const wire::HttpOutcome outcome = wire::parse_http_request(connection.in);
+    if (outcome.kind == wire::HttpOutcome::Kind::need_more) break;
+    if (outcome.kind == wire::HttpOutcome::Kind::error) {
+      connection.out += wire::write_http_problem(outcome.status, outcome.detail, false);
+      connection.close_when_written = true;
+      break;
+    }
+    connection.in.erase(0, outcome.consumed);
+    connection.out += respond(outcome.request);
+    connection.close_when_written = !outcome.request.keep_alive;
+  }
+  write(connection);
+}
+
+void HttpService::write(Connection& connection) {
+  while (!connection.out.empty()) {
+    const ssize_t n = ::send(connection.fd.get(), connection.out.data(), connection.out.size(), MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) {
+      connection.blocked = true;
+      shard_->poller().modify(connection.fd.get(), Interest::write, connection.self.bits());
+      return;
+    }
+    if (n < 0) return drop(connection);
+    connection.out.erase(0, static_cast<size_t>(n));
+  }
+  if (connection.close_when_written) drop(connection);
+}
+
+void HttpService::drop(Connection& connection) {
+  shard_->timers().cancel(connection.idle);
+  shard_->poller().remove(connection.fd.get());
+  connections_.erase(connection.self);
+}
+
+void HttpService::on_timer(Timer& timer) {
+  Connection* connection = connections_.find(Handle::from_bits(timer.owner));
+  if (connection != nullptr) drop(*connection);
+}
+
+void HttpService::flush() {}
+
+void HttpService::stop() {
+  stopping_ = true;
+  connections_.for_each([this](Handle, Connection& connection) { drop(connection); });
+}
+
+// -- requests --
+
+std::string HttpService::respond(const wire::HttpRequest& request) {
+  const Answer answer = route(request);
+  if (!answer.problem.empty())
+    return wire::write_http_problem(answer.status, answer.problem, request.keep_alive);
+  return wire::write_http_response({.status = answer.status,
+                                    .content_type = answer.content_type,
+                                    .body = answer.body,
+                                    .keep_alive = request.keep_alive,
+                                    .head_only = request.method == wire::HttpMethod::head,
+                                    .headers = kPageHeaders});
+}
+
+HttpService::Answer HttpService::route(const wire::HttpRequest& request) {
+  if (request.method == wire::HttpMethod::get || request.method == wire::HttpMethod::head)
+    return get(request);
+  if (request.method != wire::HttpMethod::post)
+    return {.status = 405, .problem = "GET, HEAD and POST are served"};
+  if (request.path() == "/v1/tokens") return post_tokens(request);
+  if (request.path() == "/v1/demo/token" && settings_.demo) return post_demo_token(request);
+  return {.status = 404, .problem = "nothing takes a POST here"};
+}
+
+HttpService::Answer HttpService::get(const wire::HttpRequest& request) {
+  const std::string_view path = request.path();
+  if (path == "/healthz") return {.content_type = "text/plain", .body = "ok\n", .problem = {}};
+  if (path == "/readyz") {
+    if (stopping_) return {.status = 503, .problem = "draining"};
+    return {.content_type = "text/plain", .body = "ready\n", .problem = {}};
+  }
+  if (path == "/metrics")
+    return {.content_type = kMetricsType, .body = metrics_page(sources_), .problem = {}};
+  if (const Asset* asset = settings_.demo ? find_asset(path) : nullptr; asset != nullptr) {
+    return {.content_type = asset->content_type, .body = std::string(asset->content), .problem = {}};
+  }
+  if (path == "/v1/tokens") return {.status = 405, .problem = "POST a token request here"};
+  if (path == "/")
+    return {.status = 404, .problem = "the demo page is served with --demo; chat is at /v1/chat"};
+  return {.status = 404, .problem = "nothing is served here"};
+}
+
+HttpService::Answer HttpService::post_tokens(const wire::HttpRequest& request) {
+  if (!admin_key_) return {.status = 403, .problem = "this API needs --admin-key-file"};
+  if (!admin_key_->matches(request.authorization)) {
+    return {.status = 401, .problem = "send Authorization: Bearer with the admin key"};
+  }
+  Result<wire::TokenRequest> wanted = wire::read_token_request(request.body);
+  if (!wanted) {
+    Answer answer{.status = 400, .content_type = {}, .body = wanted.error().message, .problem = {}};
+    answer.problem = answer.body;
+    return answer;
+  }
+  if (wanted->site.empty()) wanted->site = settings_.site;
+  return {
+      .status = 201, .content_type = kJson, .body = token_json(sign(*wanted), *wanted, {}), .problem = {}};
+}
+
+HttpService::Answer HttpService::post_demo_token(const wire::HttpRequest& request) {
+  // The body says {"role":"visitor"} or {"role":"agent"}; everything else is ours to choose.
+  const bool agent = request.body.find("\"agent\"") != std::string::npos;
+  wire::TokenRequest wanted{.role = agent ? Role::agent : Role::visitor,
+                            .id = (agent ? "agent-" : "visitor-") + std::to_string(++demo_ids_),
+                            .site = settings_.site,
+                            .name = agent ? "Alex" : "Robin",
+                            .groups = {},
+                            .capacity = {},
+                            .ttl_s = kDemoTokenSeconds};
+  if (agent) {
+    wanted.groups = settings_.groups;
+    wanted.capacity = kDemoAgentCapacity;
+  }
+  return {.status = 201,
+          .content_type = kJson,
+          .body = token_json(sign(wanted), wanted, settings_.groups.front()),
+          .problem = {}};
+}
+
+std::string HttpService::sign(const wire::TokenRequest& request) {
+  auth::Claims claims{.id = request.id,
+                      .role = request.role,
+                      .site = request.site,
+                      .expires_s = shard_->clock().wall_ms() / 1'000 + request.ttl_s,
+                      .name = {},
+                      .capacity = request.capacity,
+                      .may_open = request.open};
+  if (!request.name.empty()) claims.name = request.name;
+  for (const std::string& group : request.groups) {
+    if (claims.group_count < auth::kGroupsMax) claims.group_ids[claims.group_count++] = group;
+  }
+  return signer_.sign(claims);
+}
+
+}  // namespace taut::gateway

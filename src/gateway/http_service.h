@@ -1,0 +1,92 @@
+// Answers everything over HTTP that is not a WebSocket: health, metrics, tokens, the demo page.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "auth/admin_key.h"
+#include "auth/jwt.h"
+#include "auth/secret.h"
+#include "base/slot_map.h"
+#include "core/shard.h"
+#include "gateway/metrics_page.h"
+#include "gateway/settings.h"
+#include "net/socket.h"
+#include "wire/http.h"
+#include "wire/token_request.h"
+
+namespace taut::gateway {
+
+/// A member of the mesh on a thread of its own that parks and never spins, so it may allocate and take its
+/// time. Chat shards hand it connections; it hands nothing back.
+class HttpService final : public ShardProgram {
+ public:
+  /// All references outlive the service; `sources` may name the service's own shard. It waits until then.
+  HttpService(const Settings& settings, const auth::Secrets& secrets,
+              const std::optional<auth::AdminKey>& admin_key, std::vector<MetricsSource> sources);
+  ~HttpService() override;
+
+  void start(Shard& shard) override { shard_ = &shard; }
+  void on_events(std::span<const PollEvent> events) override;
+  void on_mail(ShardId from, std::span<const Mail> batch) override;
+  void on_timer(Timer& timer) override;
+  void flush() override;
+  [[nodiscard]] bool has_work() const override { return false; }
+  void continue_work() override {}
+  void stop() override;
+  [[nodiscard]] bool stopped() const override { return stopping_; }
+
+ private:
+  /// An idle connection is closed after this.
+  static constexpr int64_t kIdleNs = 30'000'000'000;
+  static constexpr uint32_t kConnectionsMax = 1'024;
+  /// A client that asks without reading is cut off here.
+  static constexpr size_t kOutBytesMax = 4U << 20;
+
+  struct Connection {
+    explicit Connection(Handle handle) : self(handle) {}
+    Handle self;
+    net::Fd fd;
+    Timer idle;
+    std::string in;
+    std::string out;
+    bool blocked = false;
+    bool close_when_written = false;
+  };
+
+  struct Answer {
+    uint32_t status = 200;
+    std::string_view content_type;
+    std::string body;
+    std::string_view problem;  ///< for errors: the words of the problem document
+  };
+
+  void adopt(const Mail& mail);
+  void read(Connection& connection);
+  void answer_all(Connection& connection);
+  void write(Connection& connection);
+  void drop(Connection& connection);
+
+  [[nodiscard]] std::string respond(const wire::HttpRequest& request);
+  [[nodiscard]] Answer route(const wire::HttpRequest& request);
+  [[nodiscard]] Answer get(const wire::HttpRequest& request);
+  [[nodiscard]] Answer post_tokens(const wire::HttpRequest& request);
+  [[nodiscard]] Answer post_demo_token(const wire::HttpRequest& request);
+  [[nodiscard]] std::string sign(const wire::TokenRequest& request);
+
+  const Settings& settings_;
+  const std::optional<auth::AdminKey>& admin_key_;
+  std::vector<MetricsSource> sources_;
+  auth::Signer signer_;
+  SlotMap<Connection> connections_;
+  Shard* shard_ = nullptr;
+  uint64_t demo_ids_ = 0;
+  bool stopping_ = false;
+};
+
+}  // namespace taut::gateway

@@ -1,0 +1,106 @@
+// What shards of the gateway send each other: kinds and payloads, each in one mail.
+#pragma once
+
+#include <cstdint>
+
+#include "base/handle.h"
+#include "chat/types.h"
+#include "core/buffer_pool.h"
+#include "core/mail.h"
+#include "hub/block_return.h"
+
+namespace taut::gateway {
+
+enum class MailKind : uint32_t {
+  move_connection = hub::kFirstProgramMail,  ///< ConnectionMail: to the identity's home shard
+  move_http,                                 ///< ConnectionMail: to the HTTP service
+  deliver,                                   ///< Delivery: to the shard of a connection or an endpoint
+  agent_request,                             ///< RequestMail: to the conversation's shard
+  page_taken,                                ///< PageTaken: to the conversation's shard
+  agent_connected,                           ///< AgentMail: to the dispatcher
+  agent_disconnected,                        ///< AgentMail: to the dispatcher
+  agent_presence,                            ///< AgentMail: to the dispatcher
+  conversation_opened,                       ///< OpenedMail: to the dispatcher
+  conversation_accepted,                     ///< WordMail: to the dispatcher
+  conversation_declined,                     ///< WordMail: to the dispatcher
+  conversation_closed,                       ///< WordMail: to the dispatcher
+  agent_named,                               ///< AgentNamed: from the dispatcher to every shard
+  decision,  ///< chat::Effect: from the dispatcher to the conversation's shard
+};
+
+/// A connection on its way; the receiver owns and deletes it.
+struct MovedConnection;
+struct ConnectionMail {
+  MovedConnection* connection = nullptr;
+};
+
+/// What a delivery does beside being written.
+enum class Lane : uint8_t {
+  answer,           ///< nothing
+  send_answer,      ///< ends one send in flight
+  live,             ///< skipped by connections that hold the conversation
+  live_assigned,    ///< live, and the endpoint takes part in the conversation from now on
+  live_unassigned,  ///< live, and the endpoint takes part no longer
+  page,             ///< a missed item for a connection that holds the conversation
+  page_end,         ///< the same, and the pager waits for a PageTaken
+  release,          ///< the connection holds the conversation no longer
+};
+
+/// One frame for a connection, or for all connections of an endpoint but `except`. The receiver owns one
+/// reference.
+struct Delivery {
+  Handle to;
+  Handle except;
+  Handle conversation;
+  Block* frame = nullptr;  ///< nullptr: nothing to write (release)
+  uint64_t cursor = 0;     ///< page_end: of the pager
+  uint32_t owner_epoch = 0;
+  Lane lane = Lane::answer;
+  bool to_endpoint = false;
+};
+
+/// A request by an agent to a conversation elsewhere: a RequestHeader and its texts in a block of the
+/// sender's.
+struct RequestMail {
+  Block* request = nullptr;
+};
+
+/// A connection has room for the next page of a resume, or is gone.
+struct PageTaken {
+  uint64_t cursor = 0;
+  bool gone = false;
+};
+
+/// Word of an agent to the dispatcher; its id is the block's bytes.
+struct AgentMail {
+  Handle endpoint;
+  uint64_t groups = 0;
+  uint32_t capacity = 0;
+  chat::Presence status = chat::Presence::offline;
+  Block* id = nullptr;
+};
+
+struct OpenedMail {
+  chat::ConversationKey conversation;
+  uint32_t group = 0;
+  uint32_t opening = 0;
+  uint32_t owner_epoch = 0;
+};
+
+struct WordMail {
+  chat::ConversationKey conversation;
+  uint32_t owner_epoch = 0;
+};
+
+/// From now on `index` in decisions means the agent whose id the block holds.
+struct AgentNamed {
+  Block* id = nullptr;
+  uint32_t index = 0;
+};
+
+template <class T>
+[[nodiscard]] Mail mail_of(MailKind kind, const T& payload) {
+  return Mail::of(static_cast<uint32_t>(kind), payload);
+}
+
+}  // namespace taut::gateway

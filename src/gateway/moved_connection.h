@@ -1,0 +1,19 @@
+// A connection between two threads: all of it, so that the receiver goes on where the sender stopped.
+#pragma once
+
+#include <string>
+
+#include "net/socket.h"
+#include "wire/websocket.h"
+
+namespace taut::gateway {
+
+/// Made by the shard that read first, deleted by the one that takes over. For the HTTP service only `fd` and
+/// `unread` matter.
+struct MovedConnection {
+  net::Fd fd;
+  wire::WsDecoder decoder{wire::WsDecoder::Peer::client};
+  std::string unread;  ///< not understood yet, the hello included
+};
+
+}  // namespace taut::gateway

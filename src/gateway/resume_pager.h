@@ -1,0 +1,50 @@
+// Sends missed items page by page, so that a client far behind delays nobody.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/slot_map.h"
+#include "core/shard.h"
+#include "gateway/courier.h"
+#include "gateway/mails.h"
+
+namespace taut::gateway {
+
+class Conversations;
+
+/// One cursor per connection and resumed conversation. A page is at most chat::kPageItemsMax items; the next
+/// follows when the connection has taken it. Owner thread only.
+class ResumePager {
+ public:
+  ResumePager(Shard& shard, Courier& courier, Conversations& conversations)
+      : shard_(shard), courier_(courier), conversations_(conversations), cursors_(shard.id()) {}
+
+  /// The connection gets the items from `next` on, whatever is appended meanwhile, then `resumed`.
+  void start(Handle connection, Handle conversation, uint64_t next, bool for_visitor);
+
+  void on_page_taken(const PageTaken& taken);
+  [[nodiscard]] bool has_work() const { return !ready_.empty(); }
+  void continue_work();
+
+ private:
+  struct Cursor {
+    explicit Cursor(Handle handle) : self(handle) {}
+    Handle self;
+    Handle connection;
+    Handle conversation;
+    uint64_t next = 0;
+    bool for_visitor = false;
+  };
+
+  void send_page(Cursor& cursor);
+  void finish(Cursor& cursor);
+
+  Shard& shard_;
+  Courier& courier_;
+  Conversations& conversations_;
+  SlotMap<Cursor> cursors_;
+  std::vector<Handle> ready_;
+};
+
+}  // namespace taut::gateway

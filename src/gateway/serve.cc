@@ -1,0 +1,253 @@
+#include "gateway/serve.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <latch>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "auth/admin_key.h"
+#include "auth/secret.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "core/log_thread.h"
+#include "core/mesh.h"
+#include "core/poller.h"
+#include "core/shard.h"
+#include "core/this_thread.h"
+#include "core/topology.h"
+#include "gateway/chat_program.h"
+#include "gateway/gateway_metrics.h"
+#include "gateway/http_service.h"
+#include "net/socket.h"
+
+namespace taut::gateway {
+
+namespace {
+
+/// Descriptors that are not connections: listeners, pollers, files.
+constexpr uint64_t kSpareDescriptors = 64;
+constexpr size_t kChatPoolBaseBytes = size_t{8} << 20;
+constexpr size_t kHttpPoolBaseBytes = size_t{1} << 20;
+/// Rounds of turns after the threads have ended, in which blocks that were on their way come home.
+constexpr int kSettleRounds = 8;
+
+class Server {
+ public:
+  explicit Server(const Settings& settings) : settings_(settings) {}
+
+  [[nodiscard]] Status prepare();
+  void run();
+
+ private:
+  [[nodiscard]] Status load_secrets();
+  [[nodiscard]] Status make_shards();
+  void say_what_the_host_lacks();
+  void start_threads();
+  void wait_for_signal() const;
+  void stop_threads();
+
+  [[nodiscard]] WaitOptions wait_options(bool service) const;
+
+  const Settings& settings_;
+  SystemClock clock_;
+  PosixFileSystem files_;
+  Topology topology_;
+  Layout layout_;
+  std::optional<auth::Secrets> secrets_;
+  std::optional<auth::AdminKey> admin_key_;
+  net::Fd listener_;
+  std::vector<int> places_;
+  std::unique_ptr<Mesh> mesh_;
+  std::vector<std::unique_ptr<LogRing>> logs_;
+  LogRing main_log_{0};
+  std::unique_ptr<LogThread> log_thread_;
+  std::vector<std::unique_ptr<Poller>> pollers_;
+  std::vector<std::unique_ptr<GatewayMetrics>> metrics_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+  std::vector<std::unique_ptr<ChatProgram>> programs_;
+  std::unique_ptr<HttpService> http_;
+  std::vector<std::thread> threads_;
+};
+
+Status Server::load_secrets() {
+  if (settings_.secret_files.empty()) {
+    return fail(
+        "no --secret-file: tokens cannot be checked; make one with: head -c 32 /dev/urandom | base64 > "
+        "secret");
+  }
+  Result<auth::Secrets> secrets = auth::Secrets::load(files_, settings_.secret_files);
+  if (!secrets) return std::unexpected(secrets.error());
+  secrets_ = std::move(*secrets);
+  if (settings_.admin_key_file.empty()) return {};
+  Result<auth::AdminKey> key = auth::AdminKey::load(files_, settings_.admin_key_file);
+  if (!key) return std::unexpected(key.error());
+  admin_key_ = std::move(*key);
+  return {};
+}
+
+Status Server::prepare() {
+  if (Status loaded = load_secrets(); !loaded) return loaded;
+  topology_ = Topology::read();
+  const uint32_t usable = topology_.usable_cores();
+  const auto physical = static_cast<uint32_t>(topology_.physical_cores().size());
+  layout_.chat_shards = settings_.shards != 0 ? settings_.shards : std::min(usable, physical);
+  Result<net::Fd> listener =
+      net::listen_on(settings_.listen.host + ":" + std::to_string(settings_.listen.port));
+  if (!listener) return std::unexpected(listener.error());
+  listener_ = std::move(*listener);
+  return make_shards();
+}
+
+WaitOptions Server::wait_options(bool service) const {
+  WaitOptions options;
+  options.usable_cores = topology_.usable_cores();
+  options.strategy = WaitOptions::Strategy::park;
+  if (service) return options;
+  switch (settings_.wait) {
+    case WaitMode::adaptive:
+      options.strategy = WaitOptions::Strategy::adaptive;
+      break;
+    case WaitMode::park:
+      options.strategy = WaitOptions::Strategy::park;
+      break;
+    case WaitMode::busy:
+      options.strategy = WaitOptions::Strategy::busy;
+      break;
+  }
+  return options;
+}
+
+Status Server::make_shards() {
+  mesh_ = std::make_unique<Mesh>(Mesh::Options{.members = layout_.members()});
+  if (settings_.pin && layout_.chat_shards <= topology_.usable_cores()) {
+    places_ = topology_.placement(layout_.chat_shards);
+  }
+  std::vector<LogRing*> rings{&main_log_};
+  for (ShardId id = 0; id < layout_.members(); ++id) {
+    const bool service = id == layout_.http_service();
+    Result<std::unique_ptr<Poller>> poller = make_epoll_poller();
+    if (!poller) return std::unexpected(poller.error());
+    pollers_.push_back(std::move(*poller));
+    logs_.push_back(std::make_unique<LogRing>(id, static_cast<taut::LogLevel>(settings_.log_level)));
+    rings.push_back(logs_.back().get());
+    Shard::Options options{.id = id, .wait = wait_options(service)};
+    if (!service && id < places_.size()) options.pin_to_cpu = places_[id];
+    options.pool = {.home = static_cast<uint16_t>(id),
+                    .base_bytes = service ? kHttpPoolBaseBytes : kChatPoolBaseBytes,
+                    .bytes_max = settings_.pool_bytes_max / layout_.chat_shards};
+    shards_.push_back(std::make_unique<Shard>(options, clock_, *pollers_.back(), *mesh_, *logs_.back()));
+  }
+  const auto format =
+      settings_.log_format == LogFormat::json ? LogThread::Format::json : LogThread::Format::text;
+  log_thread_ = std::make_unique<LogThread>(LogThread::Options{.format = format, .sink = {}}, clock_, rings);
+  return {};
+}
+
+void Server::say_what_the_host_lacks() {
+  const uint64_t descriptors = net::raise_descriptor_limit();
+  if (descriptors < settings_.connections_max + kSpareDescriptors) {
+    main_log_.warn(
+        "{} open files allowed, fewer than --connections-max {} needs: later connections wait; raise ulimit "
+        "-n",
+        descriptors, settings_.connections_max);
+  }
+  if (settings_.pin && places_.empty()) {
+    main_log_.warn("{} shards on {} usable cores: not pinned, and they take turns", layout_.chat_shards,
+                   topology_.usable_cores());
+  }
+}
+
+void Server::start_threads() {
+  std::latch started(layout_.chat_shards);
+  std::vector<MetricsSource> sources;
+  const int64_t process_start_ms = clock_.wall_ms();
+  for (ShardId id = 0; id < layout_.chat_shards; ++id) {
+    metrics_.push_back(std::make_unique<GatewayMetrics>());
+    programs_.push_back(std::make_unique<ChatProgram>(settings_, *secrets_, layout_, listener_.get(),
+                                                      process_start_ms, *metrics_.back(), started));
+  }
+  for (ShardId id = 0; id < layout_.chat_shards; ++id) {
+    threads_.emplace_back([this, id] { shards_[id]->run(*programs_[id]); });
+  }
+  started.wait();
+  for (ShardId id = 0; id < layout_.chat_shards; ++id) {
+    sources.push_back({.shard = &shards_[id]->metrics(),
+                       .pool = &shards_[id]->pool().metrics(),
+                       .gateway = metrics_[id].get(),
+                       .log = logs_[id].get()});
+  }
+  const ShardId service = layout_.http_service();
+  sources.push_back({.shard = &shards_[service]->metrics(), .log = logs_[service].get()});
+  http_ = std::make_unique<HttpService>(settings_, *secrets_, admin_key_, std::move(sources));
+  threads_.emplace_back([this, service] { shards_[service]->run(*http_); });
+}
+
+void Server::wait_for_signal() const {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  int received = 0;
+  while (sigwait(&signals, &received) != 0) {
+  }
+}
+
+void Server::stop_threads() {
+  for (const auto& shard : shards_) shard->request_stop();
+  for (std::thread& thread : threads_) thread.join();
+  // Blocks and connections that were on their way when their receiver ended: this thread takes every shard's
+  // place.
+  for (int round = 0; round < kSettleRounds; ++round) {
+    for (ShardId id = 0; id < layout_.chat_shards; ++id) shards_[id]->settle(*programs_[id]);
+    shards_[layout_.http_service()]->settle(*http_);
+  }
+  http_.reset();
+  programs_.clear();
+  shards_.clear();
+  log_thread_->stop();
+}
+
+void Server::run() {
+  log_thread_->start();
+  say_what_the_host_lacks();
+  start_threads();
+  std::printf("listening ws=%s\n", net::local_address(listener_.get()).c_str());
+  std::fflush(stdout);
+  main_log_.info("{} chat shards, waiting {}", layout_.chat_shards, format_wait(wait_options(false)));
+  wait_for_signal();
+  main_log_.info("draining");
+  stop_threads();
+}
+
+/// Threads inherit the mask, so that only this thread's sigwait sees the signals.
+void block_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+}  // namespace
+
+int serve(const Settings& settings) {
+  block_signals();
+  Server server(settings);
+  if (const Status prepared = server.prepare(); !prepared) {
+    std::fprintf(stderr, "taut serve: %s\n", prepared.error().message.c_str());
+    return 1;
+  }
+  server.run();
+  return 0;
+}
+
+}  // namespace taut::gateway

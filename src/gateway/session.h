@@ -1,0 +1,60 @@
+// One chat connection as the gateway knows it: bytes below, an identity above, and where it is in its life.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/handle.h"
+#include "core/poller.h"
+#include "core/timer_wheel.h"
+#include "hub/endpoint.h"
+#include "hub/liveness.h"
+#include "net/connection.h"
+
+namespace taut::gateway {
+
+/// Lives in Sessions; its shard's thread only.
+struct Session {
+  enum class Phase : uint8_t {
+    http,     ///< waits for the request that opens the WebSocket
+    hello,    ///< a WebSocket that has not said who it is
+    open,     ///< attached to its endpoint
+    closing,  ///< a close frame is queued or written; what still arrives is ignored
+    dead,     ///< descriptor closed; erased at the end of the turn
+  };
+
+  Session(Handle handle, net::Fd fd, uint32_t frame_bytes_max)
+      : self(handle), connection(std::move(fd), frame_bytes_max) {}
+
+  Handle self;
+  net::Connection connection;
+  Timer timer;
+  hub::Liveness liveness;
+  hub::Endpoint* endpoint = nullptr;  ///< phase open: never null
+  std::string device;
+  /// Conversations whose live items wait, because their missed ones are still on the way.
+  std::vector<Handle> held;
+  /// Resume cursors whose next page waits until this connection's output has drained.
+  std::vector<uint64_t> pages_waiting;
+  int64_t deadline_ns = 0;          ///< of the handshake and hello, or of the goodbye
+  int64_t over_limit_since_ns = 0;  ///< since when the output is over the soft limit; 0: it is not
+  uint32_t inflight = 0;            ///< sends on their way to another shard, not answered yet
+  Phase phase = Phase::http;
+  Interest interest = Interest::read;  ///< as the poller knows it
+  bool touched = false;                ///< in a list of this turn's flush
+  bool touched_first = false;          ///< in the list that is written first, because it got a push
+  bool unfinished = false;             ///< has whole frames left that no event will announce
+  bool write_blocked = false;          ///< waits for the socket to take more
+  bool read_paused = false;            ///< not read while its own output is over the soft limit
+  bool leaving = false;                ///< to be handed over as soon as the current frame is done
+
+  [[nodiscard]] bool holds(Handle conversation) const {
+    for (const Handle h : held) {
+      if (h == conversation) return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace taut::gateway

@@ -1,0 +1,401 @@
+#include "gateway/sessions.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace taut::gateway {
+
+namespace {
+
+/// Ticks of the running clock in one ping interval: how finely a stall of the process is told from silence.
+constexpr int64_t kTicksPerPing = 8;
+constexpr uint32_t kCloseFrameMax = 2 + static_cast<uint32_t>(wire::kWsControlBytesMax);
+/// Sessions that one turn can touch without the lists growing.
+constexpr uint32_t kTouchedReserve = 4096;
+
+}  // namespace
+
+Sessions::Sessions(Shard& shard, hub::BlockReturn& back, GatewayMetrics& metrics, const SessionLimits& limits)
+    : shard_(shard),
+      back_(back),
+      metrics_(metrics),
+      limits_(limits),
+      scratch_(limits.frame_bytes_max),
+      sessions_(shard.id()),
+      running_(limits.ping_ns / kTicksPerPing),
+      tick_(kTickTimer, 0) {
+  push_list_.reserve(kTouchedReserve);
+  answer_list_.reserve(kTouchedReserve);
+  unfinished_.reserve(kTouchedReserve);
+  dead_.reserve(kTouchedReserve);
+}
+
+Sessions::~Sessions() {
+  shard_.timers().cancel(tick_);
+  sessions_.for_each([&](Handle, Session& session) {
+    shard_.timers().cancel(session.timer);
+    session.connection.close(shard_.pool(), back_);
+  });
+}
+
+Session* Sessions::accept(net::Fd fd) {
+  Session& session = sessions_.emplace(std::move(fd), limits_.frame_bytes_max);
+  session.timer.kind = kSessionTimer;
+  session.timer.owner = session.self.bits();
+  session.deadline_ns = shard_.now_ns() + limits_.hello_timeout_ns;
+  metrics_.connections.store(sessions_.size());
+  if (Status added = shard_.poller().add(session.connection.fd(), Interest::read, session.self.bits());
+      !added) {
+    shard_.log().warn("cannot watch a connection: {}", added.error().message);
+    session.connection.close(shard_.pool(), back_);
+    sessions_.erase(session.self);
+    return nullptr;
+  }
+  if (!tick_.armed()) {
+    running_.tick(shard_.now_ns());
+    shard_.timers().arm(tick_, shard_.now_ns() + running_.tick_ns());
+  }
+  schedule(session);
+  return &session;
+}
+
+Session* Sessions::adopt(net::Fd fd, const wire::WsDecoder& decoder, std::string_view unread) {
+  Session* session = accept(std::move(fd));
+  if (session == nullptr) return nullptr;
+  session->phase = Session::Phase::hello;
+  session->connection.decoder() = decoder;
+  if (!unread.empty()) {
+    keep(*session, unread);
+    if (session->phase == Session::Phase::dead) return nullptr;
+    session->unfinished = true;
+    unfinished_.push_back(session->self);
+  }
+  return session;
+}
+
+void Sessions::opened(Session& session, hub::Endpoint& endpoint) {
+  session.phase = Session::Phase::open;
+  session.endpoint = &endpoint;
+  session.liveness.start(running_.running_ns(), limits_.ping_ns);
+  schedule(session);
+}
+
+// -- input --
+
+void Sessions::on_event(const PollEvent& event) {
+  Session* session = sessions_.find(Handle::from_bits(event.token));
+  if (session == nullptr || session->phase == Session::Phase::dead) return;
+  if (event.writable && session->write_blocked) {
+    session->write_blocked = false;
+    write(*session);
+    if (session->phase == Session::Phase::dead) return;
+    after_write(*session);
+  }
+  if (event.readable && session->phase != Session::Phase::dead && !session->read_paused) read(*session, true);
+}
+
+void Sessions::read(Session& session, bool from_socket) {
+  if (session.unfinished && from_socket) return;  // its turn comes in continue_work()
+  std::span<char> unread;
+  const net::IoResult result = session.connection.receive(scratch_, shard_.pool(), from_socket, unread);
+  metrics_.bytes_received.add(result.bytes);
+  if (result.status == net::Io::closed) {
+    drop(session);
+    return;
+  }
+  if (result.status == net::Io::would_block) {
+    keep(session, unread);
+    return;
+  }
+  if (session.phase == Session::Phase::http) {
+    const size_t understood = events_->on_http(session, {unread.data(), unread.size()});
+    unread = unread.subspan(understood);
+    if (session.phase == Session::Phase::dead) return;
+    if (session.leaving) {
+      leave(session, unread);
+      return;
+    }
+    if (session.phase == Session::Phase::http) {
+      keep(session, unread);
+      return;
+    }
+  }
+  understand(session, unread);
+}
+
+void Sessions::understand(Session& session, std::span<char> unread) {
+  for (uint32_t frames = 0;; ++frames) {
+    if (frames == kFramesPerTurn || over_soft_limit(session)) {
+      keep(session, unread);
+      if (session.phase != Session::Phase::dead && !unread.empty() && !session.unfinished) {
+        session.unfinished = true;
+        unfinished_.push_back(session.self);
+      }
+      return;
+    }
+    const wire::WsOutcome outcome = session.connection.decoder().next(unread);
+    switch (outcome.kind) {
+      case wire::WsOutcome::Kind::need_more:
+        keep(session, unread.subspan(outcome.consumed));
+        return;
+      case wire::WsOutcome::Kind::error:
+        on_broken_framing(session, outcome);
+        return;
+      case wire::WsOutcome::Kind::control:
+        on_control(session, outcome);
+        break;
+      case wire::WsOutcome::Kind::message:
+        metrics_.frames_received.add(1);
+        if (session.phase == Session::Phase::closing) break;
+        if (outcome.opcode == wire::WsOpcode::text) {
+          events_->on_frame(session, outcome.payload);
+        } else {
+          close(session, wire::CloseCode::protocol, "text frames only");
+        }
+        break;
+    }
+    if (session.phase == Session::Phase::dead) return;
+    unread = unread.subspan(outcome.consumed);
+    if (session.leaving) {
+      leave(session, unread);
+      return;
+    }
+  }
+}
+
+void Sessions::on_control(Session& session, const wire::WsOutcome& frame) {
+  if (frame.opcode == wire::WsOpcode::pong) {
+    session.liveness.on_pong();
+    return;
+  }
+  if (frame.opcode == wire::WsOpcode::ping) {
+    const std::span<char> room = session.connection.out().prepare(shard_.pool(), kCloseFrameMax);
+    if (session.phase == Session::Phase::closing || room.empty()) return;
+    const size_t size = wire::write_ws_control(room, wire::WsOpcode::pong, frame.text());
+    if (!session.connection.out().commit(shard_.pool(), static_cast<uint32_t>(size))) return drop(session);
+    touch(session, false);
+    return;
+  }
+  if (session.phase == Session::Phase::closing) {
+    drop(session);  // the peer answered our goodbye
+    return;
+  }
+  const bool echo = frame.close_code != wire::CloseCode::none;
+  close(session, echo ? frame.close_code : wire::CloseCode::done, "");
+}
+
+void Sessions::on_broken_framing(Session& session, const wire::WsOutcome& error) {
+  metrics_.closed_protocol.add(1);
+  if (session.phase == Session::Phase::closing) return drop(session);
+  close(session, error.close_code, error.reason);
+}
+
+void Sessions::keep(Session& session, std::span<const char> rest) {
+  if (session.phase == Session::Phase::dead || session.connection.keep(shard_.pool(), rest)) return;
+  shard_.log().warn("connection {} dropped: the pool is exhausted", session.self.slot());
+  drop(session);
+}
+
+void Sessions::leave(Session& session, std::span<const char> unread) {
+  shard_.poller().remove(session.connection.fd());
+  net::Fd fd = session.connection.take_fd();
+  events_->on_leave(session, std::move(fd), {unread.data(), unread.size()});
+  bury(session);
+}
+
+void Sessions::continue_work() {
+  const size_t count = unfinished_.size();
+  for (size_t i = 0; i < count; ++i) {
+    Session* session = sessions_.find(unfinished_[i]);
+    if (session == nullptr || session->phase == Session::Phase::dead) continue;
+    session->unfinished = false;
+    if (over_soft_limit(*session)) continue;  // taken up again when it has drained
+    read(*session, false);
+  }
+  unfinished_.erase(unfinished_.begin(), unfinished_.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+// -- output --
+
+void Sessions::touch(Session& session, bool push) {
+  if (push && !session.touched_first) {
+    session.touched_first = true;
+    push_list_.push_back(&session);
+  } else if (!push && !session.touched && !session.touched_first) {
+    session.touched = true;
+    answer_list_.push_back(&session);
+  }
+}
+
+void Sessions::flush() {
+  for (std::vector<Session*>* list : {&push_list_, &answer_list_}) {
+    for (size_t i = 0; i < list->size(); ++i) {  // a drained session may get more to write
+      Session& session = *(*list)[i];
+      (list == &push_list_ ? session.touched_first : session.touched) = false;
+      if (session.phase == Session::Phase::dead) continue;
+      if (!session.write_blocked) write(session);
+      if (session.phase != Session::Phase::dead) after_write(session);
+    }
+    list->clear();
+  }
+  for (Session* session : dead_) sessions_.erase(session->self);
+  if (!dead_.empty()) metrics_.connections.store(sessions_.size());
+  dead_.clear();
+}
+
+void Sessions::write(Session& session) {
+  const uint32_t before = session.connection.out().pending_bytes();
+  const net::Io result = session.connection.write(shard_.pool(), back_);
+  metrics_.bytes_sent.add(before - session.connection.out().pending_bytes());
+  if (result == net::Io::closed) return drop(session);
+  if (result == net::Io::would_block) {
+    session.write_blocked = true;
+    metrics_.writes_blocked.add(1);
+  }
+}
+
+void Sessions::after_write(Session& session) {
+  const uint32_t pending = session.connection.out().pending_bytes();
+  if (session.phase == Session::Phase::closing) {
+    if (pending == 0) finish_goodbye(session);
+    if (session.phase != Session::Phase::dead) update_interest(session);
+    return;
+  }
+  if (pending > limits_.hard_limit_bytes) return say_slow(session);
+  const bool over = pending >= limits_.soft_limit_bytes;
+  if (over && session.over_limit_since_ns == 0) {
+    session.over_limit_since_ns = shard_.now_ns();
+    schedule(session);
+  } else if (!over && session.over_limit_since_ns != 0) {
+    session.over_limit_since_ns = 0;
+    events_->on_drained(session);
+    if (session.connection.has_kept() && !session.unfinished) {
+      session.unfinished = true;
+      unfinished_.push_back(session.self);
+    }
+  }
+  session.read_paused = over;
+  update_interest(session);
+}
+
+void Sessions::say_slow(Session& session) {
+  metrics_.closed_slow.add(1);
+  shard_.log().info(
+      "connection {} of {} reads too slowly: closed with 4103, {} bytes unread", session.self.slot(),
+      session.endpoint == nullptr ? std::string_view("nobody") : std::string_view(session.endpoint->id),
+      session.connection.out().pending_bytes());
+  if (!session.connection.out().drop_unstarted(shard_.pool(), back_)) return drop(session);
+  close(session, wire::CloseCode::slow_consumer, "slow consumer");
+}
+
+void Sessions::close(Session& session, wire::CloseCode code, std::string_view reason,
+                     uint32_t retry_after_ms) {
+  if (session.phase == Session::Phase::dead || session.phase == Session::Phase::closing) return;
+  const bool websocket = session.phase != Session::Phase::http;
+  if (session.phase == Session::Phase::open) events_->on_gone(session);
+  session.endpoint = nullptr;
+  session.phase = Session::Phase::closing;
+  session.read_paused = false;
+  session.deadline_ns = shard_.now_ns() + kGoodbyeNs;
+  if (websocket) {
+    std::string text(reason);
+    if (retry_after_ms != 0) text += " retry_after_ms=" + std::to_string(retry_after_ms);
+    const std::span<char> room = session.connection.out().prepare(shard_.pool(), kCloseFrameMax);
+    if (room.empty()) return drop(session);
+    const size_t size = wire::write_ws_close(room, code, text);
+    if (!session.connection.out().commit(shard_.pool(), static_cast<uint32_t>(size))) return drop(session);
+  }
+  touch(session, false);
+  schedule(session);
+}
+
+void Sessions::finish_goodbye(Session& session) {
+  // Our half ends; the peer's close frame or end of stream, or the deadline, ends the rest.
+  net::shut_down_writing(session.connection.fd());
+}
+
+void Sessions::drop(Session& session) {
+  if (session.phase == Session::Phase::dead) return;
+  if (session.phase == Session::Phase::open) events_->on_gone(session);
+  shard_.poller().remove(session.connection.fd());
+  bury(session);
+}
+
+void Sessions::bury(Session& session) {
+  shard_.timers().cancel(session.timer);
+  session.connection.close(shard_.pool(), back_);
+  session.phase = Session::Phase::dead;
+  session.endpoint = nullptr;
+  dead_.push_back(&session);
+}
+
+void Sessions::close_all(wire::CloseCode code, std::string_view reason) {
+  sessions_.for_each([&](Handle, Session& session) {
+    if (session.phase == Session::Phase::http) return drop(session);
+    close(session, code, reason);
+  });
+}
+
+void Sessions::update_interest(Session& session) {
+  const auto wanted = static_cast<Interest>((session.read_paused ? 0 : 1) | (session.write_blocked ? 2 : 0));
+  if (wanted == session.interest) return;
+  session.interest = wanted;
+  shard_.poller().modify(session.connection.fd(), wanted, session.self.bits());
+}
+
+// -- time --
+
+void Sessions::on_timer(Timer& timer) {
+  if (timer.kind == kTickTimer) {
+    running_.tick(shard_.now_ns());
+    if (sessions_.size() > 0) shard_.timers().arm(tick_, shard_.now_ns() + running_.tick_ns());
+    return;
+  }
+  Session* session = sessions_.find(Handle::from_bits(timer.owner));
+  if (session == nullptr || session->phase == Session::Phase::dead) return;
+  judge(*session);
+  if (session->phase != Session::Phase::dead) schedule(*session);
+}
+
+void Sessions::judge(Session& session) {
+  const int64_t now_ns = shard_.now_ns();
+  if (session.phase != Session::Phase::open) {
+    if (now_ns >= session.deadline_ns) drop(session);
+    return;
+  }
+  if (session.over_limit_since_ns != 0 && now_ns - session.over_limit_since_ns >= limits_.slow_reader_ns) {
+    return say_slow(session);
+  }
+  switch (session.liveness.judge(running_.running_ns(), limits_.ping_ns)) {
+    case hub::Liveness::Verdict::wait:
+      return;
+    case hub::Liveness::Verdict::dead:
+      metrics_.closed_no_pong.add(1);
+      return close(session, wire::CloseCode::no_pong, "no pong");
+    case hub::Liveness::Verdict::ping:
+      break;
+  }
+  const std::span<char> room = session.connection.out().prepare(shard_.pool(), kCloseFrameMax);
+  if (room.empty()) return;
+  const size_t size = wire::write_ws_control(room, wire::WsOpcode::ping, "");
+  if (!session.connection.out().commit(shard_.pool(), static_cast<uint32_t>(size))) return drop(session);
+  touch(session, false);
+}
+
+void Sessions::schedule(Session& session) {
+  int64_t due_ns = session.deadline_ns;
+  if (session.phase == Session::Phase::open) {
+    // Running time is read at ticks, so looking more often than they come would find nothing new.
+    due_ns = shard_.now_ns() + std::max(session.liveness.wait_ns(running_.running_ns()), running_.tick_ns());
+    if (session.over_limit_since_ns != 0) {
+      due_ns = std::min(due_ns, session.over_limit_since_ns + limits_.slow_reader_ns);
+    }
+  }
+  shard_.timers().arm(session.timer, due_ns);
+}
+
+}  // namespace taut::gateway

@@ -1,0 +1,134 @@
+// All connections of one shard: reading, writing, limits, liveness and goodbyes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/slot_map.h"
+#include "core/poller.h"
+#include "core/shard.h"
+#include "gateway/gateway_metrics.h"
+#include "gateway/session.h"
+#include "hub/block_return.h"
+#include "hub/liveness.h"
+#include "net/connection.h"
+#include "wire/chat_codes.h"
+
+namespace taut::gateway {
+
+/// What Sessions tells the layer that understands frames. All calls come while the session is valid; they may
+/// close it (close() or drop()) or set `leaving`.
+class SessionEvents {
+ public:
+  virtual ~SessionEvents() = default;
+  /// Bytes of a connection in phase http; returns how many were understood. It may switch the phase to hello.
+  virtual size_t on_http(Session& session, std::string_view bytes) = 0;
+  /// One text frame; kReadablePadding readable bytes behind it.
+  virtual void on_frame(Session& session, std::span<char> frame) = 0;
+  /// The session asked to leave this shard: everything that it has not understood goes with it.
+  virtual void on_leave(Session& session, net::Fd fd, std::string_view unread) = 0;
+  /// An open session is gone; its endpoint pointer is still set.
+  virtual void on_gone(Session& session) = 0;
+  /// The output of a session fell below the soft limit again.
+  virtual void on_drained(Session& session) = 0;
+};
+
+/// Limits per connection; times in nanoseconds of the monotonic clock, pings in running time.
+struct SessionLimits {
+  uint32_t frame_bytes_max = 0;
+  uint32_t soft_limit_bytes = 0;
+  uint32_t hard_limit_bytes = 0;
+  int64_t slow_reader_ns = 0;
+  int64_t hello_timeout_ns = 0;
+  int64_t ping_ns = 0;
+};
+
+/// Owner thread only. Sessions stay at their address until the end of the turn in which they died.
+class Sessions {
+ public:
+  /// Frames of one connection in one turn; the rest waits for the next turn.
+  static constexpr uint32_t kFramesPerTurn = 32;
+  /// Time for a goodbye to be written and answered.
+  static constexpr int64_t kGoodbyeNs = 2'000'000'000;
+
+  static constexpr uint32_t kSessionTimer = 1;
+  static constexpr uint32_t kTickTimer = 2;
+
+  Sessions(Shard& shard, hub::BlockReturn& back, GatewayMetrics& metrics, const SessionLimits& limits);
+  Sessions(const Sessions&) = delete;
+  Sessions& operator=(const Sessions&) = delete;
+  ~Sessions();
+
+  void set_events(SessionEvents& events) { events_ = &events; }
+
+  /// A fresh connection in phase http; nullptr (and the descriptor closed) when it cannot be watched.
+  Session* accept(net::Fd fd);
+  /// A connection that comes from another shard in phase hello, with what it had not understood.
+  Session* adopt(net::Fd fd, const wire::WsDecoder& decoder, std::string_view unread);
+  [[nodiscard]] Session* find(Handle handle) { return sessions_.find(handle); }
+  [[nodiscard]] uint32_t size() const { return sessions_.size(); }
+
+  /// The session is attached to its endpoint now: pings begin.
+  void opened(Session& session, hub::Endpoint& endpoint);
+
+  void on_event(const PollEvent& event);
+  void on_timer(Timer& timer);
+
+  // -- output --
+
+  /// Call after putting something into connection.out(). Sessions with pushes are written before those with
+  /// answers only.
+  void touch(Session& session, bool push);
+  /// A close frame, then the end. `retry_after_ms` goes into the reason text unless 0. Any phase but dead;
+  /// again: nothing.
+  void close(Session& session, wire::CloseCode code, std::string_view reason, uint32_t retry_after_ms = 0);
+  /// The end at once, without a word.
+  void drop(Session& session);
+  void close_all(wire::CloseCode code, std::string_view reason);
+  /// Writes everything that this turn produced and forgets the dead.
+  void flush();
+
+  // -- frames left over from earlier turns --
+
+  [[nodiscard]] bool has_work() const { return !unfinished_.empty(); }
+  void continue_work();
+
+  [[nodiscard]] bool over_soft_limit(const Session& session) const {
+    return session.connection.out().pending_bytes() >= limits_.soft_limit_bytes;
+  }
+
+ private:
+  void read(Session& session, bool from_socket);
+  void understand(Session& session, std::span<char> unread);
+  void on_control(Session& session, const wire::WsOutcome& frame);
+  void on_broken_framing(Session& session, const wire::WsOutcome& error);
+  void keep(Session& session, std::span<const char> rest);
+  void leave(Session& session, std::span<const char> unread);
+  void write(Session& session);
+  void after_write(Session& session);
+  void say_slow(Session& session);
+  void finish_goodbye(Session& session);
+  void update_interest(Session& session);
+  void schedule(Session& session);
+  void judge(Session& session);
+  void bury(Session& session);
+
+  Shard& shard_;
+  hub::BlockReturn& back_;
+  GatewayMetrics& metrics_;
+  SessionLimits limits_;
+  SessionEvents* events_ = nullptr;
+  net::Scratch scratch_;
+  SlotMap<Session> sessions_;
+  hub::RunningClock running_;
+  Timer tick_;
+  std::vector<Session*> push_list_;
+  std::vector<Session*> answer_list_;
+  std::vector<Handle> unfinished_;
+  std::vector<Session*> dead_;
+};
+
+}  // namespace taut::gateway
