@@ -101,7 +101,7 @@ export class Pane {
     else if (state === 'stopped') this.#show_link(state, reason || `closed (${code})`);
     else this.#show_link(state, state);
     // A kept token may have expired or belong to an earlier server: one new identity, then no more.
-    if (state === 'stopped' && code === 4001 && !again.anew) this.connect({ ...again, anew: true });
+    if (state === 'stopped' && (code === 4001 || code === 4105) && !again.anew) this.connect({ ...again, anew: true });
   }
 
   #show_link(state, text) {

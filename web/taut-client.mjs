@@ -51,6 +51,8 @@ export function retry_after_ms(reason) {
   return found ? Number(found[1]) : 0;
 }
 
+const kTokenExpired = 4105;
+
 const kSystemClock = {
   now: () => performance.now(),
   setTimeout: (fn, ms) => setTimeout(fn, ms),
@@ -295,7 +297,8 @@ export class TautClient extends EventTarget {
     this.#drop_socket(3000);
     this.#forget_connection();
     const what = on_close_code(code);
-    if (what === 'stop') {
+    // An expired token that cannot be renewed would expire again.
+    if (what === 'stop' || (code === kTokenExpired && typeof this.#options.token !== 'function')) {
       this.stop(code, reason);
       return;
     }

@@ -31,7 +31,7 @@ scenario('welcome says who one is and what holds here', ['--ping-ms', '7000', '-
   assert.ok(server_time >= before - 1000 && server_time <= Date.now() + 1000);
 });
 
-scenario('a token that does not verify closes with 4001', [], async (server) => {
+scenario('a token that does not verify closes with 4001, an expired one with 4105', [], async (server) => {
   const claims = { sub: 'v1', role: 'visitor', site: 'demo' };
   const good = server.token('visitor', 'v1');
   const [head, body, signature] = good.split('.');
@@ -39,12 +39,13 @@ scenario('a token that does not verify closes with 4001', [], async (server) => 
     empty: '',
     garbage: 'x.y.z',
     other_secret: make_token('another secret that is long enough to be one', claims),
-    expired: make_token(server.secret, { ...claims, exp: Math.floor(Date.now() / 1000) - 60 }),
     no_algorithm: `${Buffer.from('{"alg":"none"}').toString('base64url')}.${body}.`,
     cut_signature: `${head}.${body}.${signature.slice(0, -2)}`,
     other_body: `${head}.${Buffer.from(JSON.stringify({ ...claims, sub: 'v2', exp: 9999999999 })).toString('base64url')}.${signature}`,
   };
   for (const token of Object.values(tokens)) await refused(server, hello(server, { token }), 'bad_token', 4001);
+  const expired = make_token(server.secret, { ...claims, exp: Math.floor(Date.now() / 1000) - 60 });
+  await refused(server, hello(server, { token: expired }), 'bad_token', 4105);
 });
 
 scenario('a role that the token does not have is refused', [], async (server) => {

@@ -136,6 +136,13 @@ describe('close codes', () => {
     assert.deepEqual(of('state').at(-1), { told: 'state', state: 'stopped', code: 4001, reason: 'bad token' });
   });
 
+  test('of an expired token stop a client that cannot renew it', async () => {
+    const { network, of } = await start();
+    network.last.welcome();
+    network.last.drop(4105, 'expired');
+    assert.equal(of('state').at(-1).state, 'stopped');
+  });
+
   test('of draining bring the client back at once, but only the first time', async () => {
     const { network, clock, of } = await start();
     network.last.welcome();
