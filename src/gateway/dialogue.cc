@@ -39,7 +39,9 @@ Dialogue::Dialogue(Shard& shard, Sessions& sessions, hub::Directory& directory, 
       reader_({.frame_bytes_max = frame_bytes_max(settings), .text_bytes_max = settings.max_text_bytes}),
       verifier_(secrets) {}
 
-Dialogue::~Dialogue() = default;
+Dialogue::~Dialogue() {
+  directory_.for_each([this](hub::Endpoint& endpoint) { shard_.timers().cancel(endpoint.grace); });
+}
 
 // -- the handshake --
 
@@ -96,6 +98,23 @@ void Dialogue::on_leave(Session& session, net::Fd fd, std::string_view unread) {
 // -- frames --
 
 void Dialogue::on_frame(Session& session, std::span<char> frame) {
+  if (++frames_ % GatewayMetrics::kSampleEvery != 0) return understand(session, frame);
+  const int64_t found_ns = shard_.clock().mono_ns();
+  understand(session, frame);
+  routed_at_ns_ = shard_.clock().mono_ns();
+  if (parsed_at_ns_ != 0) {
+    metrics_.read_to_parsed_ns.record(parsed_at_ns_ - found_ns);
+    metrics_.parsed_to_routed_ns.record(routed_at_ns_ - parsed_at_ns_);
+  }
+}
+
+void Dialogue::turn_written() {
+  if (routed_at_ns_ == 0) return;
+  metrics_.routed_to_written_ns.record(shard_.clock().mono_ns() - routed_at_ns_);
+  routed_at_ns_ = 0;
+}
+
+void Dialogue::understand(Session& session, std::span<char> frame) {
   switch (reader_.read(frame)) {
     case wire::ReadStatus::broken_utf8:
       metrics_.closed_protocol.add(1);
@@ -112,6 +131,7 @@ void Dialogue::on_frame(Session& session, std::span<char> frame) {
     case wire::ReadStatus::message:
       break;
   }
+  parsed_at_ns_ = frames_ % GatewayMetrics::kSampleEvery == 0 ? shard_.clock().mono_ns() : 0;
   const wire::ClientMessage& message = reader_.message();
   if (session.phase == Session::Phase::hello) {
     if (message.type == wire::ClientType::hello) return hello(session, message, frame);

@@ -46,19 +46,20 @@ class Dialogue final : public SessionEvents {
   /// The grace of an endpoint has passed.
   void on_grace(Timer& timer);
 
-  /// A request that came by mail; the block goes back to its sender.
-  [[nodiscard]] bool accepts_hello() const { return !draining_; }
+  /// No newcomers from now on.
   void drain() { draining_ = true; }
+  /// The output of this turn is written: completes the stages of a sampled message.
+  void turn_written();
 
  private:
+  void understand(Session& session, std::span<char> frame);
+
   // hello
   void hello(Session& session, const wire::ClientMessage& message, std::span<char> frame);
   void refuse_hello(Session& session, wire::ErrorCode code, std::string_view words, wire::CloseCode close);
-  [[nodiscard]] bool admit(Session& session, const wire::ClientMessage& message, const auth::Claims& claims);
   void enter(Session& session, const wire::ClientMessage& message, const auth::Claims& claims);
   void replace_same_device(const hub::Endpoint& endpoint, const Session& newcomer);
   void say_missed(Session& session, const wire::ClientMessage& message);
-  void leave_to(Session& session, ShardId shard);
 
   // messages of open sessions
   void on_message(Session& session, const wire::ClientMessage& message);
@@ -88,6 +89,10 @@ class Dialogue final : public SessionEvents {
   ShardId leaving_to_ = 0;     ///< of the session that is leaving in this very call
   std::string leaving_hello_;  ///< its hello frame, as the new home will read it again
   bool draining_ = false;
+  // one message in GatewayMetrics::kSampleEvery is timed
+  uint64_t frames_ = 0;
+  int64_t parsed_at_ns_ = 0;
+  int64_t routed_at_ns_ = 0;  ///< 0: nothing sampled in this turn
 };
 
 }  // namespace taut::gateway

@@ -22,7 +22,7 @@ struct Settings {
   // Network
   HostPort listen{"127.0.0.1", 8080};  ///< WebSocket and HTTP; port 0 takes a free one
   std::vector<std::string> origins;    ///< allowed Origin headers beside Origin == Host
-  uint32_t connections_max = 100'000;
+  uint32_t connections_max = 16'000;
   uint32_t hello_timeout_ms = 10'000;
   uint32_t ping_ms = 25'000;
 

@@ -26,6 +26,12 @@ class Directory {
   /// REQUIRES: no connection of it is left and its grace timer is not armed.
   void erase(Endpoint& endpoint);
 
+  /// Calls fn(endpoint) for every endpoint.
+  template <class F>
+  void for_each(F&& fn) {
+    endpoints_.for_each([&fn](Handle, Endpoint& endpoint) { fn(endpoint); });
+  }
+
   [[nodiscard]] uint32_t size() const { return endpoints_.size(); }
 
  private:
