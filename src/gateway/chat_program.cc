@@ -142,7 +142,7 @@ void ChatProgram::pause_listening() {
 
 void ChatProgram::adopt(const Mail& mail) {
   const std::unique_ptr<MovedConnection> moved(mail.as<ConnectionMail>().connection);
-  static_cast<void>(parts_->sessions.adopt(std::move(moved->fd), moved->decoder, moved->unread));
+  parts_->sessions.adopt(std::move(moved->fd), moved->decoder, moved->unread, moved->unsent);
 }
 
 // -- mail --
