@@ -263,7 +263,8 @@ void Dialogue::presence(Session& session, const wire::ClientMessage& message) {
   courier_.answer(session.self, wire::Ok{.ref = message.ref});
   if (session.phase != Session::Phase::open) return;
   hub::Endpoint& endpoint = *session.endpoint;
-  const uint32_t allowed = message.has_capacity ? std::min(message.capacity, endpoint.capacity) : endpoint.capacity;
+  const uint32_t allowed =
+      message.has_capacity ? std::min(message.capacity, endpoint.capacity) : endpoint.capacity;
   // Before the first word nothing can be assigned; later an assignment under the old limit may be on its way.
   endpoint.capacity_max = endpoint.presence_said ? std::max(endpoint.capacity_max, allowed) : allowed;
   endpoint.presence_said = true;

@@ -179,7 +179,8 @@ void Server::start_threads() {
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     metrics_.push_back(std::make_unique<GatewayMetrics>());
     programs_.push_back(std::make_unique<ChatProgram>(settings_, *secrets_, layout_, listener_.get(),
-                                                      process_start_ms, *metrics_.back(), started));
+                                                      process_start_ms, *metrics_.back(),
+                                                      [&started] { started.count_down(); }));
   }
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     threads_.emplace_back([this, id] { shards_[id]->run(*programs_[id]); });
