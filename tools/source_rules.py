@@ -272,7 +272,7 @@ def shard_code(tree):
 
 WAIT = (r"\bepoll_p?wait2?\(|\bppoll\(|(?<![\w.>])::poll\(|SYS_futex|\bfutex_wait\w*\(|\b(clock_)?nanosleep\(|\bsleep_for\(|"
         r"\bsleep_until\(|\busleep\(|(?<![\w.>])::sleep\(|\bsched_yield\(|this_thread::yield\(|"
-        r"\.wait\((\w*lock|guard)|\.wait_(for|until)\(|\bsigwait(info)?\(|\bsigtimedwait\(|\bpthread_join\(|\.join\(\)|\bwaitpid\(|\bfdatasync\(|"
+        r"\.wait\(\)|\.wait\((\w*lock|guard)|\.wait_(for|until)\(|\bsigwait(info)?\(|\bsigtimedwait\(|\bpthread_join\(|\.join\(\)|\bwaitpid\(|\bfdatasync\(|"
         r"\bfsync\(|\b__builtin_ia32_pause\(|\b_mm_pause\(")
 
 
