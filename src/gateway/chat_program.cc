@@ -4,7 +4,6 @@
 #include <cstring>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "base/assert.h"
 #include "gateway/moved_connection.h"
@@ -83,15 +82,14 @@ struct ChatProgram::Parts {
 };
 
 ChatProgram::ChatProgram(const Settings& settings, const auth::Secrets& secrets, const Layout& layout,
-                         int listener, int64_t process_start_ms, GatewayMetrics& metrics,
-                         std::function<void()> on_started)
+                         int listener, int64_t process_start_ms, GatewayMetrics& metrics, std::latch& started)
     : settings_(settings),
       secrets_(secrets),
       layout_(layout),
       listener_(listener),
       process_start_ms_(process_start_ms),
       metrics_(metrics),
-      on_started_(std::move(on_started)) {}
+      started_(started) {}
 
 ChatProgram::~ChatProgram() {
   if (parts_ == nullptr) return;
@@ -104,7 +102,7 @@ void ChatProgram::start(Shard& shard) {
   const Status added = shard.poller().add(listener_, Interest::read, kListenerToken, true);
   listening_ = added.has_value();
   if (!added) shard.log().error("this shard accepts nothing: {}", added.error().message);
-  on_started_();
+  started_.count_down();
 }
 
 // -- connections --
@@ -144,7 +142,7 @@ void ChatProgram::pause_listening() {
 
 void ChatProgram::adopt(const Mail& mail) {
   const std::unique_ptr<MovedConnection> moved(mail.as<ConnectionMail>().connection);
-  parts_->sessions.adopt(std::move(moved->fd), moved->decoder, moved->unread, moved->unsent);
+  static_cast<void>(parts_->sessions.adopt(std::move(moved->fd), moved->decoder, moved->unread));
 }
 
 // -- mail --

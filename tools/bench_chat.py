@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Compares taut with its floors and with NATS and writes a row per claim: `./dev bench chat [--json FILE] [--small]`.
+
+docs/benchmarks.md tells the method. In short: server on core 0, busy-polling client on core 1, arms interleaved
+A B … B A, at least 11 pairs, medians of pair ratios with a bootstrap interval, and before each ratio the same ratio of
+an arm with itself (A/A), measured in the same blocks.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from chat_arms import ROOT, Bench, Nats, Relay, Taut
+from chat_rows import Row, markdown, markdown_into, ratio_rows, table, value_row
+
+
+class Plan:
+    """How much is measured; --small only sees that everything can be."""
+
+    def __init__(self, small):
+        self.blocks = 2 if small else 6  # a block is A B … B A: two pairs
+        self.pairs_min = 3 if small else 11
+        self.rate_seconds = 0.5 if small else 3
+        self.flood_seconds = 0.3 if small else 2
+        self.warmup = 0.2 if small else 1
+        self.attempts = 1 if small else 3  # of a run in which the client was late itself
+        self.allocation_messages = 100_000 if small else 1_000_000
+        self.idle_base, self.idle_more = (100, 1_000) if small else (1_000, 10_000)
+        self.idle_seconds = 1 if small else 5
+
+
+def compare_at_20k(bench, plan):
+    """Latency of the two ways to wait, each against the relay that waits the same way."""
+    adaptive, spin = Taut("adaptive"), Relay("spin")
+    load = {"rate": 20_000, "seconds": plan.rate_seconds, "warmup": plan.warmup}
+    runs = bench.interleave([adaptive, spin], plan.blocks, load)
+    rows = ratio_rows("p50_adaptive_over_spin", runs, adaptive, spin, lambda r: r["latency_us"]["p50"], "<= 1.3", plan.pairs_min)
+    rows += ratio_rows("p999_over_relay", runs, adaptive, spin, lambda r: r["latency_us"]["p999"], "<= 1.5", plan.pairs_min)
+    rows.append(value_row("vcs_per_msg", runs[adaptive], lambda r: r["server"]["voluntary_per_msg"], "switches/msg", "<= 0.05"))
+    park, epoll = Taut("park"), Relay("epoll")
+    runs = bench.interleave([park, epoll], plan.blocks, load)
+    return rows + ratio_rows("p50_park_over_epoll", runs, park, epoll, lambda r: r["latency_us"]["p50"], "<= 1.15", plan.pairs_min)
+
+
+def throughput(run):
+    return run["throughput_per_s"]
+
+
+def better_relay(runs, relays):
+    """The relay with the higher median throughput, so that taut is never compared with the weaker floor."""
+    return max(relays, key=lambda relay: sorted(map(throughput, runs[relay]))[len(runs[relay]) // 2])
+
+
+def compare_flooded(bench, plan):
+    """Throughput with 16 and with 1 message in flight per pair, against relays that acknowledge as taut does."""
+    taut, nats = Taut("adaptive"), Nats()
+    relays = [Relay("epoll", ack=True), Relay("spin", ack=True)]
+    load = {"inflight": 16, "seconds": plan.flood_seconds, "warmup": plan.warmup}
+    runs = bench.interleave([taut, *relays, nats], plan.blocks, load)
+    best = better_relay(runs, relays)
+    rows = ratio_rows("sat16_over_ackrelay", runs, taut, best, throughput, ">= 0.5", plan.pairs_min)
+    rows += ratio_rows("sat16_over_nats", runs, taut, nats, throughput, ">= 1.0", plan.pairs_min)
+    rows += ratio_rows("cpu_over_nats", runs, taut, nats, lambda r: r["server"]["cpu_us_per_msg"], "<= 1.0", plan.pairs_min)
+    runs = bench.interleave([taut, *relays], plan.blocks, load | {"inflight": 1})
+    best = better_relay(runs, relays)
+    return rows + ratio_rows("one_over_ackrelay", runs, taut, best, throughput, ">= 0.9", plan.pairs_min)
+
+
+def compare_at_1k(bench, plan):
+    """What spinning costs when there is little to do."""
+    adaptive, park = Taut("adaptive"), Taut("park")
+    load = {"rate": 1_000, "seconds": plan.rate_seconds, "warmup": plan.warmup}
+    runs = bench.interleave([adaptive, park], plan.blocks, load)
+    return ratio_rows("cpu_1k_over_park", runs, adaptive, park, lambda r: r["server"]["cpu_us_per_msg"], "<= 2", plan.pairs_min)
+
+
+def count_allocations(bench, plan):
+    """Heap allocations while both directions run on 4 shards, after every table of a conversation has grown to its limit."""
+    with bench.serve(Taut("adaptive", shards=4, pinned=False)) as server:
+        counted = bench.allocations_under_load(server, plan.allocation_messages)
+    return [Row("allocs_per_msg", counted["allocations"] / counted["messages"], None, None, "allocations/msg", "<= 0",
+                note=f"{counted['allocations']} in {counted['messages']} messages")]
+
+
+def weigh_idle_visitors(bench, plan):
+    """Growth of the server's own count of bytes, and of its resident set, from a few idle visitors to many."""
+    with bench.serve(Taut("adaptive")) as server:
+        with bench.crowd(server, plan.idle_base):
+            before = server.bytes_in_use()
+            with bench.crowd(server, plan.idle_more):
+                after = server.bytes_in_use()
+    per_visitor = {kind: (after[kind] - before[kind]) / plan.idle_more for kind in before}
+    return [Row("bytes_per_idle", per_visitor["used"], None, None, "bytes", "<= 1024"),
+            Row("rss_per_idle", per_visitor["resident"], None, None, "bytes", None)]
+
+
+def watch_it_rest(bench, plan):
+    """CPU and wakes of a server whose visitors have stopped talking a second ago."""
+    with bench.serve(Taut("adaptive")) as server, bench.crowd(server, 10):
+        bench.load(server, {"rate": 20_000, "seconds": 1, "warmup": 0})
+        rest = server.at_rest(after_seconds=1, seconds=plan.idle_seconds)
+    return [Row("idle_cpu", 100 * rest["cpu_share"], None, None, "% of a core", "<= 1"),
+            Row("idle_wakes", rest["switches_per_s"], None, None, "1/s", "<= 20")]
+
+
+# Each part and the rows that it owes, so that a part that fails leaves its rows in the report.
+PARTS = {
+    compare_at_20k: ["p50_adaptive_over_spin", "p999_over_relay", "vcs_per_msg", "p50_park_over_epoll"],
+    compare_flooded: ["sat16_over_ackrelay", "sat16_over_nats", "cpu_over_nats", "one_over_ackrelay"],
+    compare_at_1k: ["cpu_1k_over_park"],
+    count_allocations: ["allocs_per_msg"],
+    weigh_idle_visitors: ["bytes_per_idle", "rss_per_idle"],
+    watch_it_rest: ["idle_cpu", "idle_wakes"],
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", metavar="FILE", help="where the rows go")
+    parser.add_argument("--small", action="store_true", help="only see that every row can be measured, in under 90 s")
+    parser.add_argument("--part", action="append", choices=[p.__name__ for p in PARTS], help="only this part; may repeat")
+    parser.add_argument("--taut", default=ROOT / "build/release/taut", type=Path, help="the program to measure")
+    parser.add_argument("--markdown", metavar="FILE", help="measure nothing: put the rows of FILE into docs/benchmarks.md")
+    options = parser.parse_args()
+    if options.markdown:
+        markdown_into(ROOT / "docs/benchmarks.md", markdown(json.loads(Path(options.markdown).read_text())))
+        return 0
+
+    plan = Plan(options.small)
+    rows, failures = [], []
+    with Bench(options.taut, plan.attempts) as bench:
+        for part, metrics in PARTS.items():
+            if options.part and part.__name__ not in options.part:
+                continue
+            try:
+                rows += part(bench, plan)
+            except Exception as error:  # the other parts are still worth measuring
+                failures.append(f"{part.__name__}: {error}")
+                rows += [Row.unmeasured(metric, str(error)) for metric in metrics]
+        report = bench.about() | {"small": options.small, "settings": vars(plan), "rows": [row.as_dict() for row in rows]}
+    print(table(rows))
+    if options.json:
+        Path(options.json).write_text(json.dumps(report, indent=1) + "\n")
+    for failure in failures:
+        print(f"bench_chat: not measured: {failure}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+"""The rows of a chat bench: ratios of interleaved pairs with an interval, and how rows are shown."""
+
+import random
+import statistics
+from dataclasses import asdict, dataclass
+
+# A ratio of an arm with itself, measured in the same blocks, that strays further than this voids the row beside it.
+SAME_ARM_LIMIT = 1.25
+RESAMPLES = 2_000
+
+
+@dataclass
+class Row:
+    metric: str
+    value: float | None
+    low: float | None
+    high: float | None
+    unit: str
+    target: str | None  # "<= 1.3"; None: no claim
+    void: bool = False
+    note: str = ""
+
+    @classmethod
+    def of_values(cls, metric, values, unit, target):
+        low, high = interval(values)
+        return cls(metric, statistics.median(values), low, high, unit, target)
+
+    @classmethod
+    def unmeasured(cls, metric, why):
+        return cls(metric, None, None, None, "", None, void=True, note=why)
+
+    @property
+    def ok(self):
+        """None where there is nothing to judge: no target, or a void row."""
+        if self.void or self.target is None or self.value is None:
+            return None
+        relation, limit = self.target.split()
+        return self.value <= float(limit) if relation == "<=" else self.value >= float(limit)
+
+    def as_dict(self):
+        return asdict(self) | {"ok": self.ok}
+
+
+def interval(values):
+    """95 % bootstrap interval of the median; the same for the same values."""
+    if len(values) < 2:
+        return None, None
+    dice = random.Random(len(values))
+    medians = sorted(statistics.median(dice.choices(values, k=len(values))) for _ in range(RESAMPLES))
+    return medians[int(0.025 * RESAMPLES)], medians[int(0.975 * RESAMPLES) - 1]
+
+
+def usable(pairs):
+    """The pairs whose runs both kept their own schedule; when there are none, all, for a row that is void then."""
+    kept = [pair for pair in pairs if not any(run["void"] for run in pair)]
+    return (kept or pairs), len(kept)
+
+
+def ratio_rows(metric, runs, arm, other, measure, target, pairs_min):
+    """The A/A row and the row of a claim. `runs` maps an arm to its runs in time order, two per block A B … B A."""
+    same, _ = usable([(runs[x][i], runs[x][i + 1]) for x in (arm, other) for i in range(0, len(runs[x]), 2)])
+    pairs, kept = usable(list(zip(runs[arm], runs[other])))
+    same_arm = Row.of_values("aa_" + metric, [measure(a) / measure(b) for a, b in same], "ratio", None)
+    row = Row.of_values(metric, [measure(a) / measure(b) for a, b in pairs], "ratio", target)
+    row.note = f"{arm} over {other}"
+    if same_arm.high > SAME_ARM_LIMIT or same_arm.low < 1 / SAME_ARM_LIMIT:
+        same_arm.void = row.void = True
+        row.note += "; void: an arm differs from itself too much"
+    if kept < pairs_min:
+        row.void = True
+        row.note += f"; void: in {len(runs[arm]) - kept} of {len(runs[arm])} pairs the client was late itself"
+    return [same_arm, row]
+
+
+def value_row(metric, runs, measure, unit, target):
+    """The median of a claim that compares nothing."""
+    kept = [run for run in runs if not run["void"]]
+    row = Row.of_values(metric, [measure(run) for run in kept or runs], unit, target)
+    if not kept:
+        row.void, row.note = True, "void: in every run the client was late itself"
+    return row
+
+
+def _number(value):
+    return "–" if value is None else f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _cells(row):
+    value, low, high = (_number(row[k]) for k in ("value", "low", "high"))
+    spread = "" if row["low"] is None else f"{low} … {high}"
+    verdict = "void" if row["void"] else {True: "met", False: "missed", None: ""}[row["ok"]]
+    return [row["metric"], value, spread, row["unit"], row["target"] or "", verdict, row["note"]]
+
+
+HEAD = ["metric", "value", "95 % interval", "unit", "target", "", "note"]
+
+
+def table(rows):
+    """Plain text for a terminal."""
+    lines = [HEAD] + [_cells(row.as_dict()) for row in rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
+
+
+def markdown(report):
+    """The table of docs/benchmarks.md from a report written with --json."""
+    about = (f"taut {report['version']} ({report['commit']}), {report['date']}, {report['cpu']}, {report['cores']} cores, "
+             f"Linux {report['kernel']}, steal {100 * report['steal']:.1f} %.")
+    lines = [HEAD[:5] + ["verdict", "note"]] + [["---"] * len(HEAD)] + [_cells(row) for row in report["rows"]]
+    return about + "\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+BEGIN, END = "<!-- rows: tools/bench_chat.py --markdown -->", "<!-- end of rows -->"
+
+
+def markdown_into(path, text):
+    """Replaces what stands between the two marks."""
+    page = path.read_text()
+    head, rest = page.split(BEGIN)
+    path.write_text(head + BEGIN + "\n" + text + END + rest.split(END)[1])
