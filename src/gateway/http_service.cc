@@ -20,6 +20,7 @@ constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
 constexpr uint32_t kDemoTokenSeconds = 12 * 3'600;
 constexpr uint32_t kDemoAgentCapacity = 10;
+constexpr int64_t kDemoIdStarts = 10'000;  // seconds, before a start may repeat an earlier one's ids
 
 /// The demo page needs nothing from elsewhere and may be given nothing.
 constexpr std::array<wire::HttpHeader, 4> kPageHeaders{{
@@ -207,6 +208,9 @@ HttpService::Answer HttpService::post_tokens(const wire::HttpRequest& request) {
 HttpService::Answer HttpService::post_demo_token(const wire::HttpRequest& request) {
   // The body says {"role":"visitor"} or {"role":"agent"}; everything else is ours to choose.
   const bool agent = request.body.find("\"agent\"") != std::string::npos;
+  // Counted from the second of the start: a tab that outlived a restart keeps its id, and nobody else may get
+  // it.
+  if (demo_ids_ == 0) demo_ids_ = static_cast<uint64_t>(shard_->clock().wall_ms() / 1'000 % kDemoIdStarts);
   wire::TokenRequest wanted{.role = agent ? Role::agent : Role::visitor,
                             .id = (agent ? "agent-" : "visitor-") + std::to_string(++demo_ids_),
                             .site = settings_.site,
