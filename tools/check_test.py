@@ -106,7 +106,7 @@ class RuleTest(unittest.TestCase):
 
     def test_waits_finds_one_that_the_table_does_not_name(self):
         for code in ("epoll_pwait2(fd);", "nanosleep(&t);", "std::this_thread::sleep_for(t);", "sched_yield();", "thread.join();",
-                     "syscall(SYS_futex, a);", "fdatasync(fd);", "_mm_pause();"):
+                     "syscall(SYS_futex, a);", "ready_.wait(lock);", "started.wait();", "ready_.wait_for(lock, t);", "fdatasync(fd);", "_mm_pause();"):
             self.finds(rules.waits, {"src/core/a.cc": f"void spin(int x) {{\n  {code}\n}}\n"}, "src/core/a.cc:2", "`core/a.cc:spin`")
 
     def test_waits_finds_a_row_that_waits_no_more(self):
@@ -114,7 +114,7 @@ class RuleTest(unittest.TestCase):
 
     def test_waits_accepts_named_ones_in_functions_and_methods(self):
         code = "void A::park(\n    int x) {\n  if (x) {\n    nanosleep(&t);\n  }\n}\n"
-        header = "// H.\n#pragma once\nclass B {\n public:\n  void nap() {\n    sched_yield();\n  }\n};\n"
+        header = "// H.\n#pragma once\n#include <condition_variable>\nclass B {\n public:\n  void nap() {\n    sched_yield();\n  }\n};\n"
         table = "| site | why |\n|---|---|\n| `core/a.cc:park` | x |\n| `core/b.h:nap` | y |\n"
         self.accepts(rules.waits, {"src/core/a.cc": code, "src/core/b.h": header, "docs/waits.md": table})
 

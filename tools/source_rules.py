@@ -154,7 +154,8 @@ def _circles(tree):
 # Headers that are slow to compile, and the only files that may include them (tests aside).
 HEAVY = {
     r"boost/beast": ["src/wire/http.cc"],
-    r"simdjson": ["src/auth/claims_json.cc", "src/wire/chat_reader.cc", "src/wire/utf8.cc"],
+    r"simdjson": ["src/auth/claims_json.cc", "src/wire/chat_reader.cc", "src/wire/token_request.cc",
+                 "src/wire/utf8.cc"],
     r"CLI/": [],
     r"toml\+\+/": ["src/base/config_toml.cc"],
     r"spdlog/": ["src/core/log_thread.cc"],
@@ -214,6 +215,7 @@ def names(tree):
 # Who may use threads and atomics, and why. Everybody else's code runs on one shard.
 THREADED = {
     "src/core/": "the engine itself",
+    "src/gateway/serve.cc": "it starts the shards' threads, waits for the signal and joins them",
     "src/load/": "a program of its own, with one client thread and its signal flag",
 }
 
@@ -269,8 +271,8 @@ def shard_code(tree):
 # -- waits --------------------------------------------------------------------------------------------------------
 
 WAIT = (r"\bepoll_p?wait2?\(|\bppoll\(|(?<![\w.>])::poll\(|SYS_futex|\bfutex_wait\w*\(|\b(clock_)?nanosleep\(|\bsleep_for\(|"
-        r"\bsleep_until\(|\busleep\(|(?<![\w.>])::sleep\(|\bsched_yield\(|this_thread::yield\(|\bcondition_variable\w*|"
-        r"\.wait_(for|until)\(|\bsigwait(info)?\(|\bsigtimedwait\(|\bpthread_join\(|\.join\(\)|\bwaitpid\(|\bfdatasync\(|"
+        r"\bsleep_until\(|\busleep\(|(?<![\w.>])::sleep\(|\bsched_yield\(|this_thread::yield\(|"
+        r"\.wait\(\)|\.wait\((\w*lock|guard)|\.wait_(for|until)\(|\bsigwait(info)?\(|\bsigtimedwait\(|\bpthread_join\(|\.join\(\)|\bwaitpid\(|\bfdatasync\(|"
         r"\bfsync\(|\b__builtin_ia32_pause\(|\b_mm_pause\(")
 
 

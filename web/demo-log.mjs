@@ -1,6 +1,7 @@
 // One conversation on the screen: its items in the order of their sequence numbers, its unsent texts below them.
 
 const kItemsMax = 500; // rows kept; the oldest leave first
+const kDrawMs = 30; // rows are drawn together so often: a message must not wait for the drawing of the one before it
 const kNearEndPx = 80; // a reader this close to the end follows it
 
 const kTimeOfDay = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit' });
@@ -35,7 +36,8 @@ export class Log {
   #items;
   #unsent;
   #at_end = true; // kept by the scroll event: asking the box after each row would lay the page out once per message
-  #scrolling = false;
+  #undrawn = []; // [item, latency], in the order of arrival
+  #drawing = null;
 
   constructor() {
     this.element = make('div', 'log');
@@ -53,30 +55,28 @@ export class Log {
     const row = make('li', 'bubble own waiting');
     row.append(make('p', 'text', text), make('span', 'meta', 'sending'));
     this.#pending.set(client_msg_id, row);
-    this.#unsent.append(row);
-    this.#follow_end(true);
+    this.#at_end = true;
+    this.#draw_soon();
   }
 
   failed(client_msg_id, why) {
     const row = this.#pending.get(client_msg_id);
     if (!row) return;
     this.#pending.delete(client_msg_id);
+    this.#unsent.append(row);
     row.classList.replace('waiting', 'failed');
     row.lastChild.textContent = `not sent: ${why}`;
   }
 
   /** Shows a `message` or `event` at its place. `latency` is a short text, shown beside the time of others' messages. */
   add(item, latency = '') {
-    if (this.#rows.has(item.seq)) return;
-    const row = item.type === 'message' ? message_row(item, latency) : event_row(item);
-    this.#pending.get(item.client_msg_id)?.remove();
-    this.#pending.delete(item.client_msg_id);
-    this.#insert(item.seq, row);
-    this.#follow_end(this.#at_end || item.own);
+    this.#undrawn.push([item, latency]);
+    this.#draw_soon();
   }
 
   /** Takes back items that never came to be. */
   drop(from, to) {
+    this.#draw();
     for (const [seq, row] of this.#rows) {
       if (seq < from || seq > to) continue;
       row.remove();
@@ -86,8 +86,27 @@ export class Log {
 
   /** A line of the page's own, not part of the conversation. */
   remark(text) {
+    this.#draw();
     this.#items.append(make('li', 'remark', text));
-    this.#follow_end(true);
+    this.#draw_soon();
+  }
+
+  // A timer and not the next frame: a window in the background has no frames, and its log must not pile up.
+  #draw_soon() {
+    this.#drawing ??= setTimeout(() => this.#draw(), kDrawMs);
+  }
+
+  #draw() {
+    clearTimeout(this.#drawing);
+    this.#drawing = null;
+    for (const [item, latency] of this.#undrawn) {
+      this.#pending.get(item.client_msg_id)?.remove();
+      this.#pending.delete(item.client_msg_id);
+      if (!this.#rows.has(item.seq)) this.#insert(item.seq, item.type === 'message' ? message_row(item, latency) : event_row(item));
+    }
+    this.#undrawn.length = 0;
+    for (const row of this.#pending.values()) if (!row.isConnected) this.#unsent.append(row);
+    if (this.#at_end) this.element.scrollTop = this.element.scrollHeight;
   }
 
   #insert(seq, row) {
@@ -106,15 +125,6 @@ export class Log {
   #on_scroll() {
     const { scrollTop, scrollHeight, clientHeight } = this.element;
     this.#at_end = scrollHeight - scrollTop - clientHeight < kNearEndPx;
-  }
-
-  #follow_end(wanted) {
-    if (!wanted || this.#scrolling) return;
-    this.#scrolling = true;
-    requestAnimationFrame(() => {
-      this.#scrolling = false;
-      this.element.scrollTop = this.element.scrollHeight;
-    });
   }
 }
 

@@ -342,6 +342,14 @@ TEST_F(ConfigTest, HelpShowsSectionsDefaultsAndLimitsWithinTheTerminal) {
   }
 }
 
+TEST_F(ConfigTest, HelpLeavesOutLimitsThatNobodyChose) {
+  uint64_t seed = 1;
+  const Config config(
+      "taut test", "",
+      {{.key = "seed", .section = "A", .field = &seed, .help = "Seed", .min = 1, .max = INT64_MAX}});
+  EXPECT_THAT(config.help(), HasSubstr("Seed (default 1, at least 1)"));
+}
+
 TEST_F(ConfigTest, HelpKeepsShowingTheDefaultAfterAnotherValueWasRead) {
   ASSERT_TRUE(load({"--ping-ms", "100"}));
   EXPECT_THAT(config_.help(), HasSubstr("default 25s"));

@@ -269,6 +269,9 @@ std::string value_word(const ConfigRow& row) {
 
 std::string limits_text(const ConfigRow& row) {
   if (!is_number(row)) return "";
+  // The largest values of the types are no limits that anybody chose.
+  const bool unlimited = row.max == INT32_MAX || row.max == INT64_MAX;
+  if (unlimited) return row.min == 0 ? "" : "at least " + show_number(row.min, row.unit);
   return show_number(row.min, row.unit) + " to " + show_number(row.max, row.unit);
 }
 

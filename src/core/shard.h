@@ -76,8 +76,8 @@ class Shard {
   /// happened.
   bool turn(ShardProgram& program);
 
-  /// After run() has returned and every shard's thread has ended: one turn on the calling thread, which becomes the
-  /// owner, so that what was still on its way between shards is received.
+  /// After run() has returned and every shard's thread has ended: one turn on the calling thread, which
+  /// becomes the owner, so that what was still on its way between shards is received.
   void settle(ShardProgram& program);
 
   /// Any thread, also a signal handler's thread: the loop notices within 100 ms under every strategy.

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/assert.h"
 #include "gateway/moved_connection.h"
@@ -82,14 +83,15 @@ struct ChatProgram::Parts {
 };
 
 ChatProgram::ChatProgram(const Settings& settings, const auth::Secrets& secrets, const Layout& layout,
-                         int listener, int64_t process_start_ms, GatewayMetrics& metrics, std::latch& started)
+                         int listener, int64_t process_start_ms, GatewayMetrics& metrics,
+                         std::function<void()> on_started)
     : settings_(settings),
       secrets_(secrets),
       layout_(layout),
       listener_(listener),
       process_start_ms_(process_start_ms),
       metrics_(metrics),
-      started_(started) {}
+      on_started_(std::move(on_started)) {}
 
 ChatProgram::~ChatProgram() {
   if (parts_ == nullptr) return;
@@ -102,7 +104,7 @@ void ChatProgram::start(Shard& shard) {
   const Status added = shard.poller().add(listener_, Interest::read, kListenerToken, true);
   listening_ = added.has_value();
   if (!added) shard.log().error("this shard accepts nothing: {}", added.error().message);
-  started_.count_down();
+  on_started_();
 }
 
 // -- connections --
@@ -142,7 +144,7 @@ void ChatProgram::pause_listening() {
 
 void ChatProgram::adopt(const Mail& mail) {
   const std::unique_ptr<MovedConnection> moved(mail.as<ConnectionMail>().connection);
-  static_cast<void>(parts_->sessions.adopt(std::move(moved->fd), moved->decoder, moved->unread));
+  parts_->sessions.adopt(std::move(moved->fd), moved->decoder, moved->unread, moved->unsent);
 }
 
 // -- mail --

@@ -1,7 +1,7 @@
 // What runs on each chat shard: it hands events, mail and timers to whoever they are for.
 #pragma once
 
-#include <latch>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -31,10 +31,10 @@ struct Layout {
 /// Built by main, used by its shard's thread from start() on; destroyed by main after the thread has ended.
 class ChatProgram final : public ShardProgram {
  public:
-  /// `listener` is shared by all chat shards; `started` is counted down once, in start(). All references but
-  /// that one outlive the program.
+  /// `listener` is shared by all chat shards; `on_started` is called once, at the end of start(). All
+  /// references outlive the program.
   ChatProgram(const Settings& settings, const auth::Secrets& secrets, const Layout& layout, int listener,
-              int64_t process_start_ms, GatewayMetrics& metrics, std::latch& started);
+              int64_t process_start_ms, GatewayMetrics& metrics, std::function<void()> on_started);
   ~ChatProgram() override;
 
   void start(Shard& shard) override;
@@ -69,7 +69,7 @@ class ChatProgram final : public ShardProgram {
   const int listener_;
   const int64_t process_start_ms_;
   GatewayMetrics& metrics_;
-  std::latch& started_;
+  std::function<void()> on_started_;
   Shard* shard_ = nullptr;
   std::unique_ptr<Parts> parts_;
   bool listening_ = false;

@@ -22,6 +22,7 @@ void Conversations::decide(const chat::Assign& decision) {
   ConversationRecord* record = records_.find(decision.conversation);
   if (record == nullptr) return;
   TAUT_ASSERT(decision.agent_index < agents_.size());
+  answer_openers(*record);
   const chat::Change change = record->machine.apply(decision, agents_[decision.agent_index].view());
   if (!change.changed) return;
   metrics_.assignments.add(1);
@@ -55,6 +56,7 @@ void Conversations::decide(const chat::Position& position) {
   if (record->machine.state() != chat::ConversationState::queued || record->position == position.position)
     return;
   record->position = position.position;
+  if (!record->openers.empty()) return answer_openers(*record);
   Block* frame = make_frame(shard_.pool(),
                             wire::Queue{.conversation = record->machine.id(), .position = position.position});
   if (frame == nullptr) return;

@@ -187,6 +187,7 @@ void Conversations::decline(const ConversationRequest& request) {
 void Conversations::close(const ConversationRequest& request) {
   ConversationRecord* record = find_for(request);
   if (record == nullptr) return;
+  answer_openers(*record);
   const chat::Change change = record->machine.close(party_of(request.from, *record));
   if (change.code != chat::Code::ok) {
     return refuse(request.from, request.conversation, error_of(change.code), words_of(change.code));

@@ -4,6 +4,7 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <functional>
 #include <random>
+#include <utility>
 
 #include "base/assert.h"
 #include "gateway/conversation_id.h"
@@ -11,6 +12,9 @@
 namespace taut::gateway {
 
 namespace {
+
+/// Closed conversations that one message may push out of a full pool.
+constexpr uint32_t kForgottenAtOnce = 8;
 
 std::string_view key_of(const ConversationRecord* record) {
   return record->machine.id();
@@ -69,15 +73,30 @@ void Conversations::forget(ConversationRecord& record) {
 }
 
 bool Conversations::make_room() {
-  while (records_.size() >= options_.conversations_max && !closed_.empty()) {
-    ConversationRecord* oldest = records_.find(closed_.front());
-    closed_.pop_front();
-    if (oldest != nullptr && oldest->machine.state() == chat::ConversationState::closed) forget(*oldest);
+  while (records_.size() >= options_.conversations_max && forget_oldest_closed()) {
   }
   return records_.size() < options_.conversations_max;
 }
 
-bool Conversations::short_of_memory() const {
+bool Conversations::forget_oldest_closed() {
+  while (!closed_.empty()) {
+    ConversationRecord* oldest = records_.find(closed_.front());
+    closed_.pop_front();
+    if (oldest == nullptr || oldest->machine.state() != chat::ConversationState::closed) continue;
+    forget(*oldest);
+    return true;
+  }
+  return false;
+}
+
+bool Conversations::short_of_memory() {
+  for (uint32_t i = 0; i < kForgottenAtOnce && pool_is_full(); ++i) {
+    if (!forget_oldest_closed()) return true;
+  }
+  return pool_is_full();
+}
+
+bool Conversations::pool_is_full() const {
   // The last tenth is for events, answers and goodbyes, so that a full pool still ends well.
   const BufferPool::Metrics& pool = shard_.pool().metrics();
   const size_t limit = options_.pool_bytes_max - options_.pool_bytes_max / 10;
@@ -120,8 +139,8 @@ void Conversations::open(const OpenRequest& request) {
     }
     group = static_cast<chat::GroupId>(it - options_.groups.begin());
   }
-  if (const ConversationRecord* already = open_one(*visitor, group); already != nullptr) {
-    return answer_opened(request, *already);
+  if (ConversationRecord* already = open_one(*visitor, group); already != nullptr) {
+    return answer_or_wait(request, *already);
   }
   if (short_of_memory() || !make_room()) {
     return refuse(request.from, {}, wire::ErrorCode::overloaded, "no room for another conversation");
@@ -130,9 +149,19 @@ void Conversations::open(const OpenRequest& request) {
   visitor->add_topic(record->self, 0, record->machine.id());
   metrics_.conversations_opened.add(1);
   Block* item = append(*record, record->machine.open());
-  answer_opened(request, *record);
+  record->openers.push_back({.connection = request.from.connection, .ref = request.from.ref});
   push_event(*record, item, request.from.connection);
   tell_dispatcher(MailKind::conversation_opened, *record);
+}
+
+void Conversations::answer_or_wait(const OpenRequest& request, ConversationRecord& record) {
+  const Opener opener{.connection = request.from.connection, .ref = request.from.ref};
+  if (record.openers.empty()) return answer_opened(opener, record);
+  record.openers.push_back(opener);
+}
+
+void Conversations::answer_openers(ConversationRecord& record) {
+  for (const Opener& opener : std::exchange(record.openers, {})) answer_opened(opener, record);
 }
 
 ConversationRecord* Conversations::open_one(const hub::Endpoint& visitor, chat::GroupId group) {
@@ -163,25 +192,25 @@ void Conversations::reopen(const OpenRequest& request, hub::Endpoint& visitor) {
     return refuse(request.from, request.conversation, wire::ErrorCode::no_such_conversation,
                   "no such conversation");
   }
-  if (record->machine.state() != chat::ConversationState::closed) return answer_opened(request, *record);
-  if (const ConversationRecord* other = open_one(visitor, record->machine.group()); other != nullptr) {
-    return answer_opened(request, *other);
+  if (record->machine.state() != chat::ConversationState::closed) return answer_or_wait(request, *record);
+  if (ConversationRecord* other = open_one(visitor, record->machine.group()); other != nullptr) {
+    return answer_or_wait(request, *other);
   }
   const chat::Change change = record->machine.reopen();
   Block* item = append(*record, change);
   record->visitor = request.from.endpoint;
   record->position = 0;
   visitor.add_topic(record->self, 0, record->machine.id());
-  answer_opened(request, *record);
+  answer_opened({.connection = request.from.connection, .ref = request.from.ref}, *record);
   push_event(*record, item, Handle{});
   tell_dispatcher(MailKind::conversation_opened, *record);
 }
 
-void Conversations::answer_opened(const OpenRequest& request, const ConversationRecord& record) {
+void Conversations::answer_opened(const Opener& opener, const ConversationRecord& record) {
   const chat::Conversation& machine = record.machine;
   const bool queued = machine.state() == chat::ConversationState::queued;
-  courier_.answer(request.from.connection,
-                  wire::Opened{.ref = request.from.ref,
+  courier_.answer(opener.connection,
+                  wire::Opened{.ref = opener.ref,
                                .conversation = machine.id(),
                                .epoch = machine.epoch(),
                                .seq = machine.last_seq(),

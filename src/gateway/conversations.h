@@ -19,6 +19,12 @@
 
 namespace taut::gateway {
 
+/// Somebody who gets `opened`.
+struct Opener {
+  Handle connection;
+  uint32_t ref = 0;
+};
+
 /// A conversation with what the state machine does not need to know.
 struct ConversationRecord {
   ConversationRecord(Handle handle, std::string_view id, chat::GroupId group,
@@ -33,6 +39,8 @@ struct ConversationRecord {
   std::string attributes;  ///< raw JSON object or empty
   std::string subject;
   uint32_t position = 0;  ///< in the queue as last told; 0: not told
+  /// Opens that wait for the dispatcher's first word, so that `opened` can tell the place in the queue.
+  std::vector<Opener> openers;
 };
 
 /// What a visitor asks when it opens one.
@@ -92,11 +100,14 @@ class Conversations final : public PageListener {
   [[nodiscard]] ConversationRecord* find_for(const ConversationRequest& request);
 
   // open
+  void answer_or_wait(const OpenRequest& request, ConversationRecord& record);
   [[nodiscard]] ConversationRecord* open_one(const hub::Endpoint& visitor, chat::GroupId group);
   [[nodiscard]] ConversationRecord* create(const OpenRequest& request, chat::GroupId group);
-  void answer_opened(const OpenRequest& request, const ConversationRecord& record);
+  void answer_opened(const Opener& opener, const ConversationRecord& record);
+  void answer_openers(ConversationRecord& record);
   void reopen(const OpenRequest& request, hub::Endpoint& visitor);
   [[nodiscard]] bool make_room();
+  bool forget_oldest_closed();
   void forget(ConversationRecord& record);
 
   // requests on one
@@ -130,7 +141,8 @@ class Conversations final : public PageListener {
 
   void refuse(const Requester& from, std::string_view conversation, wire::ErrorCode code,
               std::string_view message, Lane lane = Lane::answer);
-  [[nodiscard]] bool short_of_memory() const;
+  [[nodiscard]] bool short_of_memory();
+  [[nodiscard]] bool pool_is_full() const;
   [[nodiscard]] int64_t wall_ms();
 
   Shard& shard_;

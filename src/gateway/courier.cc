@@ -1,5 +1,6 @@
 #include "gateway/courier.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace taut::gateway {
@@ -15,6 +16,12 @@ bool is_live(Lane lane) {
 }
 
 }  // namespace
+
+Courier::~Courier() {
+  for (const Deferred& waiting : deferred_) {
+    for (const Delivery& delivery : waiting.deliveries) back_.release(delivery.frame);
+  }
+}
 
 Session* Courier::reachable(Handle connection) {
   Session* session = sessions_.find(connection);
@@ -40,15 +47,45 @@ void Courier::receive(const Delivery& delivery) {
 void Courier::receive_for_endpoint(const Delivery& delivery) {
   hub::Endpoint* endpoint = directory_.find(delivery.to);
   if (endpoint == nullptr) return back_.release(delivery.frame);
+  if (defer(*endpoint, delivery)) return;
+  deliver_now(*endpoint, delivery);
+  if (delivery.lane == Lane::live_unassigned && !deferred_.empty()) deliver_deferred(*endpoint);
+}
+
+bool Courier::defer(const hub::Endpoint& endpoint, const Delivery& delivery) {
+  const auto waiting = std::ranges::find_if(deferred_, [&](const Deferred& d) {
+    return d.endpoint == endpoint.self && d.deliveries.front().conversation == delivery.conversation;
+  });
+  if (waiting != deferred_.end()) {
+    waiting->deliveries.push_back(delivery);
+    return true;
+  }
+  const bool full = delivery.lane == Lane::live_assigned && endpoint.topics.size() >= endpoint.capacity_max &&
+                    endpoint.topic(frame_conversation(*delivery.frame)) == nullptr;
+  if (full) deferred_.push_back({.endpoint = endpoint.self, .deliveries = {delivery}});
+  return full;
+}
+
+void Courier::deliver_deferred(hub::Endpoint& endpoint) {
+  while (endpoint.topics.size() < endpoint.capacity_max) {
+    const auto next = std::ranges::find(deferred_, endpoint.self, &Deferred::endpoint);
+    if (next == deferred_.end()) return;
+    const std::vector<Delivery> deliveries = std::move(next->deliveries);
+    deferred_.erase(next);
+    for (const Delivery& delivery : deliveries) deliver_now(endpoint, delivery);
+  }
+}
+
+void Courier::deliver_now(hub::Endpoint& endpoint, const Delivery& delivery) {
   if (delivery.lane == Lane::live_assigned) {
-    endpoint->add_topic(delivery.conversation, delivery.owner_epoch, frame_conversation(*delivery.frame));
+    endpoint.add_topic(delivery.conversation, delivery.owner_epoch, frame_conversation(*delivery.frame));
   } else if (delivery.lane == Lane::live_unassigned) {
-    endpoint->remove_topic(delivery.conversation);
+    endpoint.remove_topic(delivery.conversation);
   }
   // The last receiver takes the reference over, the others get one more or, of a foreign block, a copy.
   Session* last = nullptr;
-  for (size_t i = 0; i < endpoint->connections.size(); ++i) {
-    Session* session = reachable(endpoint->connections[i]);
+  for (size_t i = 0; i < endpoint.connections.size(); ++i) {
+    Session* session = reachable(endpoint.connections[i]);
     if (session == nullptr || session->self == delivery.except) continue;
     if (is_live(delivery.lane) && session->holds(delivery.conversation)) continue;
     if (last != nullptr) put(*last, delivery.frame, false);

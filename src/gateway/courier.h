@@ -22,12 +22,22 @@ class PageListener {
   virtual void on_page_taken(const PageTaken& taken) = 0;
 };
 
-/// One per shard, its thread only. Frames to one receiver keep their order, whatever shard it lives on.
+/// One per shard, its thread only. Frames to one receiver from one conversation keep their order, whatever
+/// shards they live on.
+///
+/// Of different conversations they may overtake each other on their way through different rings: the
+/// `assigned` of the next conversation may be here before the `unassigned` that made room for it, and an
+/// agent would own more than its capacity for some microseconds. So an `assigned` that finds its agent full
+/// waits, and what follows of that conversation waits behind it, until the `unassigned` arrives.
 class Courier {
  public:
   Courier(Shard& shard, hub::BlockReturn& back, Sessions& sessions, hub::Directory& directory,
           GatewayMetrics& metrics)
       : shard_(shard), back_(back), sessions_(sessions), directory_(directory), metrics_(metrics) {}
+
+  ~Courier();
+  Courier(const Courier&) = delete;
+  Courier& operator=(const Courier&) = delete;
 
   void set_page_listener(PageListener& listener) { pages_ = &listener; }
 
@@ -65,7 +75,15 @@ class Courier {
   [[nodiscard]] Session* reachable(Handle connection);
 
  private:
+  struct Deferred {
+    Handle endpoint;
+    std::vector<Delivery> deliveries;  ///< in the order of arrival
+  };
+
   void receive_for_endpoint(const Delivery& delivery);
+  [[nodiscard]] bool defer(const hub::Endpoint& endpoint, const Delivery& delivery);
+  void deliver_deferred(hub::Endpoint& endpoint);
+  void deliver_now(hub::Endpoint& endpoint, const Delivery& delivery);
   void put(Session& session, Block* frame, bool last);
   void apply(Session& session, const Delivery& delivery);
   void say_taken(uint64_t cursor, bool gone);
@@ -76,6 +94,7 @@ class Courier {
   hub::Directory& directory_;
   GatewayMetrics& metrics_;
   PageListener* pages_ = nullptr;
+  std::vector<Deferred> deferred_;  ///< nearly always empty
 };
 
 }  // namespace taut::gateway

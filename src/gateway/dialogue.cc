@@ -12,16 +12,6 @@ namespace taut::gateway {
 namespace {
 
 constexpr std::string_view kChatPath = "/v1/chat";
-constexpr uint32_t kRetryWhenDrainingMs = 1'000;
-
-void write_text(Session& session, BufferPool& pool, std::string_view text) {
-  hub::OutQueue& out = session.connection.out();
-  const std::span<char> room = out.prepare(pool, static_cast<uint32_t>(text.size()));
-  if (room.empty()) return;
-  std::ranges::copy(text, room.begin());
-  // Without memory there is no answer, and the close that follows says enough.
-  static_cast<void>(out.commit(pool, static_cast<uint32_t>(text.size())));
-}
 
 }  // namespace
 
@@ -75,21 +65,20 @@ size_t Dialogue::on_http(Session& session, std::string_view bytes) {
   }
   if (!refusal.empty()) {
     metrics_.handshakes_refused.add(1);
-    write_text(session, shard_.pool(), refusal);
+    sessions_.write_raw(session, refusal);
     sessions_.close(session, wire::CloseCode::done, "");
     return bytes.size();
   }
-  write_text(session, shard_.pool(), wire::write_ws_accept(outcome.request));
-  session.phase = Session::Phase::hello;
-  sessions_.touch(session, false);
+  sessions_.write_raw(session, wire::write_ws_accept(outcome.request));
+  if (session.phase != Session::Phase::dead) session.phase = Session::Phase::hello;
   return outcome.consumed;
 }
 
-void Dialogue::on_leave(Session& session, net::Fd fd, std::string_view unread) {
-  auto* moved =
-      new MovedConnection{.fd = std::move(fd), .decoder = session.connection.decoder(), .unread = {}};
-  moved->unread.reserve(leaving_hello_.size() + unread.size());
-  moved->unread.append(leaving_hello_).append(unread);
+void Dialogue::on_leave(Session& session, net::Fd fd, std::string unread, std::string unsent) {
+  auto* moved = new MovedConnection{.fd = std::move(fd),
+                                    .decoder = session.connection.decoder(),
+                                    .unread = leaving_hello_ + unread,
+                                    .unsent = std::move(unsent)};
   const MailKind kind =
       leaving_to_ == options_.http_service ? MailKind::move_http : MailKind::move_connection;
   shard_.send(leaving_to_, mail_of(kind, ConnectionMail{moved}));
@@ -272,7 +261,14 @@ void Dialogue::route(Session& session, ConversationRequest& request) {
 
 void Dialogue::presence(Session& session, const wire::ClientMessage& message) {
   courier_.answer(session.self, wire::Ok{.ref = message.ref});
-  tell_dispatcher(MailKind::agent_presence, *session.endpoint, static_cast<chat::Presence>(message.status),
+  if (session.phase != Session::Phase::open) return;
+  hub::Endpoint& endpoint = *session.endpoint;
+  const uint32_t allowed =
+      message.has_capacity ? std::min(message.capacity, endpoint.capacity) : endpoint.capacity;
+  // Before the first word nothing can be assigned; later an assignment under the old limit may be on its way.
+  endpoint.capacity_max = endpoint.presence_said ? std::max(endpoint.capacity_max, allowed) : allowed;
+  endpoint.presence_said = true;
+  tell_dispatcher(MailKind::agent_presence, endpoint, static_cast<chat::Presence>(message.status),
                   message.has_capacity ? message.capacity : UINT32_MAX);
 }
 

@@ -88,6 +88,7 @@ void Dialogue::enter(Session& session, const wire::ClientMessage& message, const
   endpoint->may_open = claims.may_open;
   endpoint->groups = group_bits(claims);
   endpoint->capacity = claims.capacity.value_or(1);
+  endpoint->capacity_max = std::max(endpoint->capacity_max, endpoint->capacity);
   endpoint->grace.kind = kGraceTimer;
   endpoint->grace.owner = endpoint->self.bits();
   shard_.timers().cancel(endpoint->grace);

@@ -8,12 +8,13 @@
 
 namespace taut::gateway {
 
-/// Made by the shard that read first, deleted by the one that takes over. For the HTTP service only `fd` and
-/// `unread` matter.
+/// Made by the shard that read first, deleted by the one that takes over. The HTTP service ignores the
+/// decoder.
 struct MovedConnection {
   net::Fd fd;
   wire::WsDecoder decoder{wire::WsDecoder::Peer::client};
   std::string unread;  ///< not understood yet, the hello included
+  std::string unsent;  ///< not written yet: the answer to the handshake
 };
 
 }  // namespace taut::gateway

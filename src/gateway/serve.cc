@@ -24,6 +24,7 @@
 #include "core/this_thread.h"
 #include "core/topology.h"
 #include "gateway/chat_program.h"
+#include "gateway/data_directory.h"
 #include "gateway/gateway_metrics.h"
 #include "gateway/http_service.h"
 #include "net/socket.h"
@@ -63,6 +64,7 @@ class Server {
   Layout layout_;
   std::optional<auth::Secrets> secrets_;
   std::optional<auth::AdminKey> admin_key_;
+  net::Fd data_lock_;
   net::Fd listener_;
   std::vector<int> places_;
   std::unique_ptr<Mesh> mesh_;
@@ -95,6 +97,11 @@ Status Server::load_secrets() {
 
 Status Server::prepare() {
   if (Status loaded = load_secrets(); !loaded) return loaded;
+  if (!settings_.data.empty()) {
+    Result<net::Fd> lock = lock_data_directory(settings_.data);
+    if (!lock) return std::unexpected(lock.error());
+    data_lock_ = std::move(*lock);
+  }
   topology_ = Topology::read();
   const uint32_t usable = topology_.usable_cores();
   const auto physical = static_cast<uint32_t>(topology_.physical_cores().size());
@@ -172,7 +179,8 @@ void Server::start_threads() {
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     metrics_.push_back(std::make_unique<GatewayMetrics>());
     programs_.push_back(std::make_unique<ChatProgram>(settings_, *secrets_, layout_, listener_.get(),
-                                                      process_start_ms, *metrics_.back(), started));
+                                                      process_start_ms, *metrics_.back(),
+                                                      [&started] { started.count_down(); }));
   }
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     threads_.emplace_back([this, id] { shards_[id]->run(*programs_[id]); });

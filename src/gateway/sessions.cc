@@ -63,18 +63,17 @@ Session* Sessions::accept(net::Fd fd) {
   return &session;
 }
 
-Session* Sessions::adopt(net::Fd fd, const wire::WsDecoder& decoder, std::string_view unread) {
+void Sessions::adopt(net::Fd fd, const wire::WsDecoder& decoder, std::string_view unread,
+                     std::string_view unsent) {
   Session* session = accept(std::move(fd));
-  if (session == nullptr) return nullptr;
+  if (session == nullptr) return;
   session->phase = Session::Phase::hello;
   session->connection.decoder() = decoder;
-  if (!unread.empty()) {
-    keep(*session, unread);
-    if (session->phase == Session::Phase::dead) return nullptr;
-    session->unfinished = true;
-    unfinished_.push_back(session->self);
-  }
-  return session;
+  write_raw(*session, unsent);
+  keep(*session, unread);
+  if (session->phase == Session::Phase::dead) return;
+  session->unfinished = true;
+  unfinished_.push_back(session->self);
 }
 
 void Sessions::opened(Session& session, hub::Endpoint& endpoint) {
@@ -203,7 +202,12 @@ void Sessions::keep(Session& session, std::span<const char> rest) {
 void Sessions::leave(Session& session, std::span<const char> unread) {
   shard_.poller().remove(session.connection.fd());
   net::Fd fd = session.connection.take_fd();
-  events_->on_leave(session, std::move(fd), {unread.data(), unread.size()});
+  std::string unsent;
+  std::array<iovec, 8> pieces;  // a handshake's answer is one piece
+  for (uint32_t i = 0, count = session.connection.out().gather(pieces); i < count; ++i) {
+    unsent.append(static_cast<const char*>(pieces[i].iov_base), pieces[i].iov_len);
+  }
+  events_->on_leave(session, std::move(fd), {unread.data(), unread.size()}, std::move(unsent));
   bury(session);
 }
 
@@ -229,6 +233,16 @@ void Sessions::touch(Session& session, bool push) {
     session.touched = true;
     answer_list_.push_back(&session);
   }
+}
+
+void Sessions::write_raw(Session& session, std::string_view bytes) {
+  if (bytes.empty()) return;
+  hub::OutQueue& out = session.connection.out();
+  const std::span<char> room = out.prepare(shard_.pool(), static_cast<uint32_t>(bytes.size()));
+  if (room.empty()) return drop(session);
+  std::ranges::copy(bytes, room.begin());
+  if (!out.commit(shard_.pool(), static_cast<uint32_t>(bytes.size()))) return drop(session);
+  touch(session, false);
 }
 
 void Sessions::flush() {

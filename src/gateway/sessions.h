@@ -29,7 +29,7 @@ class SessionEvents {
   /// One text frame; kReadablePadding readable bytes behind it.
   virtual void on_frame(Session& session, std::span<char> frame) = 0;
   /// The session asked to leave this shard: everything that it has not understood goes with it.
-  virtual void on_leave(Session& session, net::Fd fd, std::string_view unread) = 0;
+  virtual void on_leave(Session& session, net::Fd fd, std::string unread, std::string unsent) = 0;
   /// An open session is gone; its endpoint pointer is still set.
   virtual void on_gone(Session& session) = 0;
   /// The output of a session fell below the soft limit again.
@@ -66,8 +66,9 @@ class Sessions {
 
   /// A fresh connection in phase http; nullptr (and the descriptor closed) when it cannot be watched.
   Session* accept(net::Fd fd);
-  /// A connection that comes from another shard in phase hello, with what it had not understood.
-  Session* adopt(net::Fd fd, const wire::WsDecoder& decoder, std::string_view unread);
+  /// A connection that comes from another shard in phase hello, with what that had not understood and not
+  /// sent.
+  void adopt(net::Fd fd, const wire::WsDecoder& decoder, std::string_view unread, std::string_view unsent);
   [[nodiscard]] Session* find(Handle handle) { return sessions_.find(handle); }
   [[nodiscard]] uint32_t size() const { return sessions_.size(); }
 
@@ -82,6 +83,8 @@ class Sessions {
   /// Call after putting something into connection.out(). Sessions with pushes are written before those with
   /// answers only.
   void touch(Session& session, bool push);
+  /// Puts bytes as they are into the output; drops the session when there is no memory for them.
+  void write_raw(Session& session, std::string_view bytes);
   /// A close frame, then the end. `retry_after_ms` goes into the reason text unless 0. Any phase but dead;
   /// again: nothing.
   void close(Session& session, wire::CloseCode code, std::string_view reason, uint32_t retry_after_ms = 0);

@@ -130,7 +130,7 @@ void add_chat(std::vector<ConfigRow>& rows, Settings& s) {
                   .field = &s.history_items,
                   .help = "Messages and events kept in memory per conversation",
                   .min = 1,
-                  .max = 1'000'000});
+                  .max = 8'192});
   rows.push_back({.key = "conversations-max",
                   .section = "Chat",
                   .field = &s.conversations_max,

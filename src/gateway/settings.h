@@ -36,7 +36,7 @@ struct Settings {
   uint32_t accept_ms = 30'000;
   uint32_t agent_grace_ms = 30'000;
   uint32_t visitor_grace_ms = 180'000;
-  uint32_t history_items = 256;  ///< kept per conversation
+  uint32_t history_items = 2'048;  ///< kept per conversation
   uint32_t conversations_max = 100'000;
 
   // Limits

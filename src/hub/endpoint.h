@@ -35,6 +35,9 @@ struct Endpoint {
   bool may_open = true;             ///< visitors: as the last token said
   std::vector<Handle> connections;  ///< open ones, oldest first
   std::vector<Topic> topics;        ///< visitor: unclosed conversations; agent: owned ones
+  /// Agents: the most conversations at once that they were ever allowed (token and own word); see Courier.
+  uint32_t capacity_max = 0;
+  bool presence_said = false;
   TokenBucket sends;
   Timer grace;
 

@@ -10,8 +10,8 @@ int run_serve(Arguments arguments) {
   gateway::Settings settings;
   Config config = gateway::serve_config(settings);
   int exit_code = kExitOk;
-  if (!read_settings(config, "serve", arguments, exit_code)) return exit_code;
-  if (!accept_settings(gateway::check(settings), "serve", exit_code)) return exit_code;
+  if (!read_settings(config, "taut serve", arguments, exit_code)) return exit_code;
+  if (!accept_settings(gateway::check(settings), "taut serve", exit_code)) return exit_code;
   return gateway::serve(settings);
 }
 

@@ -1,11 +1,12 @@
 // WebSocket as RFC 6455 has it, byte by byte: fragments, control frames between them, and frames that must not be.
 import assert from 'node:assert/strict';
 import { RawSocket, close_payload, frame, hello_of, kBinary, kClose, kHandshake, kPing, kPong, kText, text } from './raw_socket.mjs';
-import { scenario } from './server.mjs';
+import { on_one_server } from './server.mjs';
 
 const kContinuation = 0;
+const on_it = on_one_server([], { shards: 4 });
 
-scenario('the handshake is answered as the RFC computes it', [], async (server) => {
+on_it('the handshake is answered as the RFC computes it', async (server) => {
   const raw = await RawSocket.open(server);
   assert.match(raw.head, /^HTTP\/1\.1 101 /);
   assert.match(raw.head, /\r\nsec-websocket-accept: *s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=(\r\n|$)/i);
@@ -13,7 +14,7 @@ scenario('the handshake is answered as the RFC computes it', [], async (server) 
   assert.doesNotMatch(raw.head, /permessage-deflate/i);
 });
 
-scenario('a message in fragments is one message, control frames between them are answered at once', [], async (server) => {
+on_it('a message in fragments is one message, control frames between them are answered at once', async (server) => {
   const raw = await RawSocket.hello(server, 'visitor', 'v1');
   const ping = JSON.stringify({ type: 'ping', ref: 4711, note: 'ü in two halves' });
   const bytes = Buffer.from(ping);
@@ -29,7 +30,7 @@ scenario('a message in fragments is one message, control frames between them are
   assert.equal((await raw.json((f) => f.type === 'pong')).ref, 4711);
 });
 
-scenario('frames that arrive byte by byte are understood', [], async (server) => {
+on_it('frames that arrive byte by byte are understood', async (server) => {
   const raw = await RawSocket.hello(server, 'visitor', 'v1');
   const bytes = Buffer.concat([text({ type: 'ping', ref: 1 }), text({ type: 'ping', ref: 2, pad: 'x'.repeat(200) })]);
   for (const byte of bytes) {
@@ -42,27 +43,25 @@ scenario('frames that arrive byte by byte are understood', [], async (server) =>
 
 // The whole connection moves to its identity's shard, with what has been read of it and not been understood yet.
 for (const id of ['v1', 'v2', 'v3', 'v4', 'v5', 'v6']) {
-  scenario(`handshake, hello and requests of ${id} in one write are all answered`, [], async (server) => {
-      const frames = [text(hello_of(server, 'visitor', id)), text({ type: 'open', ref: 1, group: 'sales' }), text({ type: 'ping', ref: 2 })];
-      const partial = text({ type: 'ping', ref: 3 });
-      const raw = await RawSocket.open(server, Buffer.concat([Buffer.from(kHandshake), ...frames, partial.subarray(0, 7)]));
-      assert.equal((await raw.json((f) => f.type === 'welcome')).id, id);
-      await raw.json((f) => f.type === 'opened' && f.ref === 1);
-      await raw.json((f) => f.type === 'pong' && f.ref === 2);
-      raw.write(partial.subarray(7));
-      await raw.json((f) => f.type === 'pong' && f.ref === 3);
-    },
-    { shards: 4 },
-  );
+  on_it(`handshake, hello and requests of ${id} in one write are all answered`, async (server) => {
+    const frames = [text(hello_of(server, 'visitor', id)), text({ type: 'open', ref: 1, group: 'sales' }), text({ type: 'ping', ref: 2 })];
+    const partial = text({ type: 'ping', ref: 3 });
+    const raw = await RawSocket.open(server, Buffer.concat([Buffer.from(kHandshake), ...frames, partial.subarray(0, 7)]));
+    assert.equal((await raw.json((f) => f.type === 'welcome')).id, id);
+    await raw.json((f) => f.type === 'opened' && f.ref === 1);
+    await raw.json((f) => f.type === 'pong' && f.ref === 2);
+    raw.write(partial.subarray(7));
+    await raw.json((f) => f.type === 'pong' && f.ref === 3);
+  });
 }
 
-scenario('a thousand requests in one write are answered in order', ['--rate-visitor', '0/0'], async (server) => {
+on_it('a thousand requests in one write are answered in order', async (server) => {
   const raw = await RawSocket.hello(server, 'visitor', 'v1');
   raw.write(Buffer.concat(Array.from({ length: 1000 }, (_, ref) => text({ type: 'ping', ref }))));
   for (let ref = 0; ref < 1000; ref++) assert.equal((await raw.json((f) => f.type === 'pong')).ref, ref);
 });
 
-scenario('a close is answered with its code and the connection ends', [], async (server) => {
+on_it('a close is answered with its code and the connection ends', async (server) => {
   const raw = await RawSocket.hello(server, 'visitor', 'v1');
   raw.write(frame(kClose, close_payload(1000, 'bye')));
   assert.equal(await raw.close_code(), 1000);
@@ -82,7 +81,7 @@ const kWrong = {
 };
 
 for (const [name, bytes] of Object.entries(kWrong)) {
-  scenario(`${name} closes with 1002`, [], async (server) => {
+  on_it(`${name} closes with 1002`, async (server) => {
     const raw = await RawSocket.hello(server, 'visitor', 'v1');
     raw.write(bytes());
     assert.equal(await raw.close_code(), 1002);
@@ -90,7 +89,7 @@ for (const [name, bytes] of Object.entries(kWrong)) {
   });
 }
 
-scenario('a binary frame closes', [], async (server) => {
+on_it('a binary frame closes', async (server) => {
   const raw = await RawSocket.hello(server, 'visitor', 'v1');
   raw.write(frame(kBinary, '{"type":"ping","ref":1}'));
   assert.ok([1002, 1003].includes(await raw.close_code()));
@@ -105,7 +104,7 @@ const kBroken = {
 };
 
 // Case 33, the raw half
-scenario('raw broken UTF-8 closes with 1007 and is never stored', [], async (server) => {
+on_it('raw broken UTF-8 closes with 1007 and is never stored', async (server) => {
   const first = await RawSocket.hello(server, 'visitor', 'v1');
   first.write(text({ type: 'open', ref: 1, group: 'sales' }));
   const { conversation } = await first.json((f) => f.type === 'opened');
@@ -122,13 +121,13 @@ scenario('raw broken UTF-8 closes with 1007 and is never stored', [], async (ser
   assert.deepEqual(items.map((i) => i.type), ['event']);
 });
 
-scenario('a frame whose length is absurd closes with 1009 before its bytes come', [], async (server) => {
+on_it('a frame whose length is absurd closes with 1009 before its bytes come', async (server) => {
   const raw = await RawSocket.hello(server, 'visitor', 'v1');
   raw.write(Buffer.from([0x81, 0xff, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4]));
   assert.equal(await raw.close_code(), 1009);
 });
 
-scenario('bytes that are no HTTP, and a head without end, do not disturb the others', [], async (server) => {
+on_it('bytes that are no HTTP, and a head without end, do not disturb the others', async (server) => {
   const good = await RawSocket.hello(server, 'visitor', 'v1');
   const garbage = await RawSocket.open(server, '\x16\x03\x01\x02\x00\x01\x00\x01\r\n\r\n').catch(() => null);
   if (garbage) assert.doesNotMatch(garbage.head, /101/);

@@ -4,9 +4,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Peer, talk } from './peer.mjs';
 import { RawSocket, kHandshake } from './raw_socket.mjs';
-import { Server, scenario } from './server.mjs';
+import { Server, on_one_server, scenario } from './server.mjs';
 
 const execute = promisify(execFile);
+const on_it = on_one_server([]);
 
 /** curl's view of one exchange. */
 async function curl(server, path, ...options) {
@@ -37,19 +38,19 @@ async function status_with_origin(server, origin) {
   return Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1]);
 }
 
-scenario('a plain GET of the chat endpoint is told to upgrade', [], async (server) => {
+on_it('a plain GET of the chat endpoint is told to upgrade', async (server) => {
   const { status, head } = await curl(server, '/v1/chat');
   assert.equal(status, 426);
   assert.match(head, /upgrade: *websocket/i);
 });
 
-scenario('another WebSocket version is told which one to use', [], async (server) => {
+on_it('another WebSocket version is told which one to use', async (server) => {
   const { status, head } = await curl(server, '/v1/chat', ...handshake({ 'Sec-WebSocket-Version': '12' }));
   assert.equal(status, 426);
   assert.match(head, /sec-websocket-version: *13/i);
 });
 
-scenario('a handshake without a usable key is a bad request', [], async (server) => {
+on_it('a handshake without a usable key is a bad request', async (server) => {
   assert.equal((await curl(server, '/v1/chat', ...handshake({ 'Sec-WebSocket-Key': null }))).status, 400);
   assert.equal((await curl(server, '/v1/chat', ...handshake({ 'Sec-WebSocket-Key': 'short' }))).status, 400);
 });
@@ -62,13 +63,13 @@ scenario('origins: none, the host itself and the listed are accepted, others not
   assert.equal(await status_with_origin(server, 'https://shop.example'), 101);
 });
 
-scenario('health and readiness are answered', [], async (server) => {
+on_it('health and readiness are answered', async (server) => {
   assert.equal((await curl(server, '/healthz')).status, 200);
   assert.equal((await curl(server, '/readyz')).status, 200);
   assert.equal((await curl(server, '/no/such/place')).status, 404);
 });
 
-scenario('metrics are Prometheus text and count', [], async (server) => {
+on_it('metrics are Prometheus text and count', async (server) => {
   await talk(server);
   const { status, head, body } = await curl(server, '/metrics');
   assert.equal(status, 200);
@@ -80,7 +81,7 @@ scenario('metrics are Prometheus text and count', [], async (server) => {
   }
 });
 
-scenario('tokens over HTTP need an admin key, and without a key file there is none', [], async (server) => {
+on_it('tokens over HTTP need an admin key, and without a key file there is none', async (server) => {
   const { status } = await curl(server, '/v1/tokens', '--request', 'POST', '--data', '{}', '--header', 'Authorization: Bearer x');
   assert.equal(status, 403);
 });
@@ -99,7 +100,7 @@ async function with_admin_key(server, body) {
   }
 }
 
-scenario('the admin key makes tokens that are welcome', [], (place) =>
+on_it('the admin key makes tokens that are welcome', (place) =>
   with_admin_key(place, async (server) => {
     const wanted = { role: 'agent', id: 'a7', site: 'demo', groups: ['sales'], capacity: 2, ttl_s: 60 };
     const post = (key, data) => curl(server, '/v1/tokens', '--header', `Authorization: Bearer ${key}`, '--header', 'Content-Type: application/json', '--data', data);
@@ -115,7 +116,7 @@ scenario('the admin key makes tokens that are welcome', [], (place) =>
   }),
 );
 
-scenario('demo tokens are offered only with --demo', [], async (server) => {
+on_it('demo tokens are offered only with --demo', async (server) => {
   const { status } = await curl(server, '/v1/demo/token', '--header', 'Content-Type: application/json', '--data', '{"role":"visitor"}');
   assert.ok([403, 404].includes(status), String(status));
 });

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { make_token } from './token.mjs';
 
@@ -148,6 +148,27 @@ export function scenario(name, flags, body, options = {}) {
 /** The same scenario where everybody shares a thread and where nearly everybody crosses rings. */
 export function scenario_on_shards(name, flags, body) {
   for (const shards of [1, 4]) scenario(`${name} (${shards} ${shards === 1 ? 'shard' : 'shards'})`, flags, body, { shards });
+}
+
+/** For tests that leave nothing behind in the server: they share one. Returns what scenario() is, without flags. */
+export function on_one_server(flags, options = {}) {
+  let server;
+  before(async () => (server = await Server.start(flags, options)));
+  after(async () => {
+    try {
+      await server.stop();
+    } finally {
+      server.dispose();
+    }
+  });
+  return (name, body) =>
+    test(name, async () => {
+      try {
+        await body(server);
+      } finally {
+        for (const peer of server.peers.splice(0)) peer.drop();
+      }
+    });
 }
 
 /** Runs the binary to its end. */
