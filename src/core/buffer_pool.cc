@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <utility>
 
 #include "base/bytes.h"
 
@@ -72,7 +73,15 @@ char* map_aligned(size_t bytes) noexcept {
   const size_t after = mapped - before - bytes;
   if (before != 0) munmap(begin, before);
   if (after != 0) munmap(begin + before + bytes, after);
+  // Where the host has no huge pages to give (or forbids them) small ones serve, slower at first touch.
+  static_cast<void>(madvise(begin + before, bytes, MADV_HUGEPAGE));
   return begin + before;
+}
+
+/// Has the kernel back the range with pages at once; one by one where it does not know how (before 5.14).
+void populate(char* begin, size_t bytes) noexcept {
+  if (madvise(begin, bytes, MADV_POPULATE_WRITE) == 0) return;
+  for (size_t at = 0; at < bytes; at += kPageBytes) begin[at] = 0;
 }
 
 void unmap(char* begin, size_t bytes) noexcept {
@@ -91,8 +100,7 @@ bool canary_intact(const Block* block) noexcept {
 
 }  // namespace
 
-/// The first cache line of a slab; the blocks follow. Blocks are carved off when first needed, so that a
-/// slab's untouched pages cost nothing.
+/// The first cache line of a slab; the blocks follow. Blocks are carved off when first needed.
 struct BufferPool::Slab {
   BufferPool* pool;
   Block* free;  ///< carved blocks that came home
@@ -134,7 +142,7 @@ BufferPool::BufferPool(const Options& options)
   if (base_bytes_ == 0) return;
   base_ = map_aligned(base_bytes_);
   TAUT_ASSERT(base_ != nullptr && "the host has no memory for the base set of a buffer pool");
-  for (size_t at = 0; at < base_bytes_; at += kPageBytes) base_[at] = 0;
+  populate(base_, base_bytes_);
   metrics_.slab_bytes.add(base_bytes_);
   for (size_t at = 0; at < base_bytes_; at += kSlabBytes) {
     Slab* const slab =
@@ -150,6 +158,7 @@ BufferPool::~BufferPool() {
     unlink(empty_extra_, slab);
     unmap(reinterpret_cast<char*>(slab), kSlabBytes);
   }
+  if (unready_ != nullptr) unmap(unready_, kSlabBytes);
   if (base_ != nullptr) unmap(base_, base_bytes_);
 }
 
@@ -159,8 +168,10 @@ Block* BufferPool::allocate(size_t capacity) noexcept {
     metrics_.refused.add(1);
     return nullptr;
   }
-  const uint8_t size_class = kClassOf[(capacity + sizeof(Block) + kCanaryBytes + kGranule - 1) / kGranule];
-  Slab* const slab = slab_with_room(size_class);
+  uint8_t size_class = kClassOf[(capacity + sizeof(Block) + kCanaryBytes + kGranule - 1) / kGranule];
+  Slab* slab = slab_with_room(size_class);
+  // At the limit a larger block is better than none.
+  while (slab == nullptr && ++size_class < kClasses) slab = partial_[size_class].front;
   if (slab == nullptr) {
     metrics_.refused.add(1);
     return nullptr;
@@ -229,21 +240,47 @@ BufferPool::Slab* BufferPool::slab_with_room(uint8_t size_class) noexcept {
     slab = empty_extra_.front;
     unlink(empty_extra_, slab);
   } else {
-    slab = map_slab();
+    slab = next_slab();
     if (slab == nullptr) return nullptr;
   }
+  scarce_ = scarce_ || (empty_base_.front == nullptr && empty_extra_.front == nullptr);
   slab->serve(size_class);
   push_front(partial, slab);
   return slab;
 }
 
-BufferPool::Slab* BufferPool::map_slab() noexcept {
-  if (metrics_.slab_bytes.load() + kSlabBytes > options_.bytes_max) return nullptr;
-  char* const memory = map_aligned(kSlabBytes);
-  if (memory == nullptr) return nullptr;
+bool BufferPool::begin_slab() noexcept {
+  if (unready_ != nullptr) return true;
+  if (metrics_.slab_bytes.load() + kSlabBytes > options_.bytes_max) return false;
+  unready_ = map_aligned(kSlabBytes);
+  if (unready_ == nullptr) return false;
+  ready_bytes_ = 0;
   metrics_.slab_bytes.add(kSlabBytes);
+  return true;
+}
+
+/// The slab that prepare_some() has begun, or a new one, all of it populated.
+BufferPool::Slab* BufferPool::next_slab() noexcept {
+  if (!begin_slab()) return nullptr;
+  if (ready_bytes_ < kSlabBytes) populate(unready_ + ready_bytes_, kSlabBytes - ready_bytes_);
+  char* const memory = std::exchange(unready_, nullptr);
   ASAN_POISON_MEMORY_REGION(memory + kSlabHeaderBytes, kSlabBytes - kSlabHeaderBytes);
   return new (memory) Slab{this, nullptr, nullptr, nullptr, kNotStamped, kSlabHeaderBytes, 0, 0, false};
+}
+
+bool BufferPool::prepare_some() noexcept {
+  check_owner();
+  if (!scarce_) return false;
+  if (!begin_slab()) {
+    scarce_ = false;  // the limit is reached: asked again when something comes home and is taken again
+    return false;
+  }
+  populate(unready_ + ready_bytes_, kPrepareBytes);
+  ready_bytes_ += kPrepareBytes;
+  if (ready_bytes_ < kSlabBytes) return true;
+  push_front(empty_extra_, next_slab());
+  scarce_ = false;
+  return true;
 }
 
 /// REQUIRES: !slab->full().

@@ -50,13 +50,37 @@ TEST(BufferPool, RefusesWhenTheLimitWouldBePassedAndRecoversAfterARelease) {
   BufferPool pool(small(1, 2));
   std::vector<Block*> blocks;
   while (Block* const block = pool.allocate(BufferPool::kCapacityMax)) blocks.push_back(block);
-  EXPECT_EQ(blocks.size(), 4u);
+  EXPECT_EQ(blocks.size(), 2 * (BufferPool::kSlabBytes / BufferPool::kTotalBytes.back()));
   EXPECT_EQ(slabs(pool), 2u);
   EXPECT_EQ(pool.allocate(1), nullptr);
   pool.release(blocks.back());
   blocks.back() = pool.allocate(BufferPool::kCapacityMax);
   EXPECT_NE(blocks.back(), nullptr);
   for (Block* const block : blocks) pool.release(block);
+}
+
+TEST(BufferPool, GivesALargerBlockWhenNoSlabIsLeftForTheRightOne) {
+  BufferPool pool(small(0, 1));
+  Block* const large = pool.allocate(10'000);
+  Block* const instead = pool.allocate(10);
+  ASSERT_NE(instead, nullptr);
+  EXPECT_GE(instead->capacity, 10'000u);
+  pool.release(instead);
+  pool.release(large);
+}
+
+TEST(BufferPool, PreparesTheNextSlabInStepsOnceTheLastEmptyOneIsTaken) {
+  BufferPool pool(small(1, 4));
+  EXPECT_FALSE(pool.prepare_some()) << "an empty slab is there";
+  Block* const block = pool.allocate(10);
+  uint32_t steps = 0;
+  while (pool.prepare_some()) ++steps;
+  EXPECT_EQ(steps, BufferPool::kSlabBytes / BufferPool::kPrepareBytes);
+  EXPECT_EQ(slabs(pool), 2u);
+  Block* const other_class = pool.allocate(10'000);
+  EXPECT_EQ(slabs(pool), 2u) << "the prepared slab serves";
+  pool.release(block);
+  pool.release(other_class);
 }
 
 TEST(BufferPool, HandsOutBlocksAsNewWhateverTheyHeldBefore) {

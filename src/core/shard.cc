@@ -152,6 +152,7 @@ Shard::Impl::Look Shard::Impl::next_look(const ShardProgram& program) {
     return Look::skip;
   }
   if (program.has_work() || !own.empty()) return Look::poll;
+  if (idle && pool->prepare_some()) return Look::poll;
   tick_ns = idle ? cycles.now_ns() : lap_ns;
   if (parker->should_park(tick_ns)) return Look::park;
   return idle ? spin() : Look::poll;

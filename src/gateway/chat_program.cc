@@ -36,7 +36,7 @@ Conversations::Options conversation_options(const Settings& s, const Layout& lay
           .conversations_max = share_of(s.conversations_max, layout.chat_shards),
           .history_items = s.history_items,
           .accept_ms = s.accept_ms,
-          .pool_bytes_max = s.pool_bytes_max / layout.chat_shards,
+          .pool_bytes_max = s.pool_bytes_max,
           .process_start_ms = process_start_ms,
           .dispatcher = layout.dispatcher()};
 }

@@ -97,10 +97,12 @@ bool Conversations::short_of_memory() {
 }
 
 bool Conversations::pool_is_full() const {
-  // The last tenth is for events, answers and goodbyes, so that a full pool still ends well.
+  // An eighth, and a slab for each size of block, are for events, answers and goodbyes, so that a full pool
+  // still ends well.
+  constexpr size_t kSlabs = BufferPool::kClasses * BufferPool::kSlabBytes;
   const BufferPool::Metrics& pool = shard_.pool().metrics();
-  const size_t limit = options_.pool_bytes_max - options_.pool_bytes_max / 10;
-  return pool.slab_bytes.load() >= limit && pool.bytes_in_use() >= limit;
+  if (pool.slab_bytes.load() + BufferPool::kSlabBytes <= options_.pool_bytes_max) return false;
+  return pool.bytes_in_use() + kSlabs >= options_.pool_bytes_max - options_.pool_bytes_max / 8;
 }
 
 int64_t Conversations::wall_ms() {

@@ -35,8 +35,6 @@ namespace {
 
 /// Descriptors that are not connections: listeners, pollers, files.
 constexpr uint64_t kSpareDescriptors = 64;
-constexpr size_t kChatPoolBaseBytes = size_t{8} << 20;
-constexpr size_t kHttpPoolBaseBytes = size_t{1} << 20;
 /// Rounds of turns after the threads have ended, in which blocks that were on their way come home.
 constexpr int kSettleRounds = 8;
 
@@ -148,8 +146,8 @@ Status Server::make_shards() {
     Shard::Options options{.id = id, .wait = wait_options(service)};
     if (!service && id < places_.size()) options.pin_to_cpu = places_[id];
     options.pool = {.home = static_cast<uint16_t>(id),
-                    .base_bytes = service ? kHttpPoolBaseBytes : kChatPoolBaseBytes,
-                    .bytes_max = settings_.pool_bytes_max / layout_.chat_shards};
+                    .base_bytes = service ? 0 : settings_.pool_base_bytes,
+                    .bytes_max = settings_.pool_bytes_max};
     shards_.push_back(std::make_unique<Shard>(options, clock_, *pollers_.back(), *mesh_, *logs_.back()));
   }
   const auto format =

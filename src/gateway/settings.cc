@@ -182,13 +182,20 @@ void add_limits(std::vector<ConfigRow>& rows, Settings& s) {
                   .unit = Unit::ms,
                   .min = 1,
                   .max = kHourMs});
+  rows.push_back(
+      {.key = "pool-base-bytes",
+       .section = "Limits",
+       .field = &s.pool_base_bytes,
+       .help = "Memory for messages per shard that is touched at start, so that no message waits for a page",
+       .unit = Unit::bytes,
+       .max = 1ULL << 40});
   rows.push_back({.key = "pool-bytes-max",
                   .section = "Limits",
                   .field = &s.pool_bytes_max,
-                  .help = "Most memory for messages of all shards together",
+                  .help = "Most memory for messages per shard",
                   .unit = Unit::bytes,
-                  .min = 1U << 20,
-                  .max = 1LL << 42});
+                  .min = 64ULL << 20,
+                  .max = 1ULL << 40});
 }
 
 void add_engine(std::vector<ConfigRow>& rows, Settings& s) {
@@ -242,6 +249,10 @@ Status check(const Settings& s) {
   if (s.max_text_bytes > s.soft_limit_bytes) {
     return fail("--max-text-bytes " + std::to_string(s.max_text_bytes) + " is above --soft-limit-bytes " +
                 std::to_string(s.soft_limit_bytes) + ": one message would make its reader slow");
+  }
+  if (s.pool_base_bytes > s.pool_bytes_max) {
+    return fail("--pool-base-bytes " + std::to_string(s.pool_base_bytes) + " is above --pool-bytes-max " +
+                std::to_string(s.pool_bytes_max) + ": lower it");
   }
   if (has_twice(s.groups)) return fail("--group names the same group twice: remove one");
   return {};

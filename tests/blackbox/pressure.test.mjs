@@ -6,7 +6,7 @@ import { scenario_on_shards, within } from './server.mjs';
 const kNoRates = ['--rate-visitor', '0/0', '--rate-agent', '0/0'];
 
 // Case 30: the stalled reader is closed, everybody else gets everything meanwhile, and the resume brings what was missed.
-scenario_on_shards('one who stops reading is closed with 4103 and delays nobody', [...kNoRates, '--soft-limit-bytes', '32768', '--hard-limit-bytes', '65536'], async (server) => {
+scenario_on_shards('one who stops reading is closed with 4103 and delays nobody', [...kNoRates, '--soft-limit-bytes', '32768', '--hard-limit-bytes', '65536', '--history-items', '2048'], async (server) => {
   const kPairs = 6;
   const kTexts = 60;
   const stalled = await talk(server, { visitor_id: 'stalled', agent_id: 'a-stalled' });
