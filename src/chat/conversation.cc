@@ -24,6 +24,10 @@ Conversation::~Conversation() = default;
 
 // -- Messages --
 
+void Conversation::expect_send(const Party& sender, IdHash id) {
+  if (const DedupWindow* window = windows_.find(sender.kind, sender.id)) window->prefetch(id);
+}
+
 SendDecision Conversation::on_send(const Party& sender, IdHash id, uint64_t body_hash, ItemKind kind) {
   TAUT_ASSERT(opening_ > 0 && !event_due_);
   pending_.due = false;

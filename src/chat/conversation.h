@@ -100,6 +100,9 @@ class Conversation {
 
   // -- Messages --
 
+  /// A hint, some tens of nanoseconds ahead of on_send(): the id is about to be looked for.
+  void expect_send(const Party& sender, IdHash id);
+
   /// Decides a send; changes nothing. Checked in this order: a repeat is answered as the first time (even
   /// when the conversation is closed or belongs to somebody else by now), an id with another body is
   /// id_conflict, then closed, then not_yours. Visitors may send texts (a note is `forbidden`), owners

@@ -34,6 +34,10 @@ DedupWindow::~DedupWindow() {
   if (cells_ != nullptr) memory_->deallocate(cells_, cell_count_ * sizeof(Cell), alignof(Cell));
 }
 
+void DedupWindow::prefetch(IdHash id) const {
+  if (cells_ != nullptr) __builtin_prefetch(&cells_[tag_of(id) & (cell_count_ - 1)], 1);
+}
+
 DedupWindow::Found DedupWindow::find(IdHash id, uint64_t body_hash) const {
   if (cells_ == nullptr) return {};
   const uint32_t mask = cell_count_ - 1;
@@ -54,8 +58,10 @@ void DedupWindow::add(IdHash id, uint64_t body_hash, uint32_t epoch, uint64_t se
     index_grow(entries_.capacity() > Entries::kPerChunk ? kCellsMax : 2 * entries_.capacity());
   }
   index_insert(make_cell(id, slot));
-  // The cell that the next add() will take out: half a message from now it is in the cache.
-  if (entries_.full()) __builtin_prefetch(&cells_[tag_of(entries_[0].id) & (cell_count_ - 1)], 1);
+  if (!entries_.full()) return;
+  // What the next add() takes out: its cell, and the entry behind it that names the cell after that.
+  prefetch(entries_[0].id);
+  __builtin_prefetch(&entries_[2], 1);
 }
 
 uint32_t DedupWindow::home_of(Cell cell) const {

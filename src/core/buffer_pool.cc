@@ -291,6 +291,7 @@ Block* BufferPool::take(Slab* slab) noexcept {
   if (block != nullptr) {
     TAUT_ASSERT(block->guard == guard_of(kFreeGuard, block));
     slab->free = block->next;
+    __builtin_prefetch(slab->free, 1);
   } else {
     block = reinterpret_cast<Block*>(reinterpret_cast<char*>(slab) + slab->carved);
     slab->carved += total;

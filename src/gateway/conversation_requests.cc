@@ -92,13 +92,15 @@ void Conversations::send(const ConversationRequest& request) {
   ConversationRecord* record = find_for(request);
   if (record == nullptr) return;
   chat::Conversation& machine = record->machine;
-  const XXH128_hash_t id =
+  const XXH128_hash_t id_hash =
       XXH3_128bits_withSeed(request.client_msg_id.data(), request.client_msg_id.size(), hash_seed_);
+  const chat::IdHash id{.high = id_hash.high64, .low = id_hash.low64};
+  const chat::Party party = party_of(request.from, *record);
+  machine.expect_send(party, id);
   const uint64_t body = XXH3_64bits_withSeed(request.text.data(), request.text.size(),
                                              hash_seed_ + static_cast<uint64_t>(request.kind));
   const auto kind = static_cast<chat::ItemKind>(request.kind);
-  const chat::SendDecision decision =
-      machine.on_send(party_of(request.from, *record), {id.low64, id.high64}, body, kind);
+  const chat::SendDecision decision = machine.on_send(party, id, body, kind);
   if (decision.code != chat::Code::ok) {
     metrics_.messages_refused.add(1);
     return refuse(request.from, request.conversation, error_of(decision.code), words_of(decision.code),

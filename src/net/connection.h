@@ -16,7 +16,7 @@ namespace taut::net {
 /// The memory that all connections of a shard read into; an idle connection owns none of it.
 struct Scratch {
   /// One read's worth: the fairness limit of a connection in one turn.
-  static constexpr uint32_t kReadBytes = 16'384;
+  static constexpr uint32_t kReadBytes = 32'768;
 
   explicit Scratch(uint32_t frame_bytes_max);
   ~Scratch();
