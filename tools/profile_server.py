@@ -13,6 +13,7 @@ import secrets
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -21,7 +22,7 @@ import flame_graph
 
 ROOT = Path(__file__).resolve().parent.parent
 TAUT = ROOT / "build/profile/taut"
-READY_SECONDS = 10
+TRACE_PATIENCE_SECONDS = 60  # for bpftrace to compile, to attach and to look up names
 
 SCENARIOS = {
     "chat20k": ["--pairs", "64", "--rate", "20000"],
@@ -31,17 +32,19 @@ SCENARIOS = {
 }
 
 OFF_CPU = """
-tracepoint:sched:sched_switch {
-  if (curtask != 0 && pid == %PID%) { @from[tid] = nsecs; @where[tid] = (kstack(12), ustack(48)); }
-  $next = (uint32)args->next_pid;
-  if (@from[$next] != 0) { @slept[@where[$next]] = sum(nsecs - @from[$next]); delete(@from[$next]); delete(@where[$next]); }
+tracepoint:sched:sched_switch /pid == %PID%/ { @from[tid] = nsecs; @kernel[tid] = kstack(12); @user[tid] = ustack(48); }
+tracepoint:sched:sched_switch /@from[args->next_pid]/ {
+  @slept[@kernel[args->next_pid], @user[args->next_pid]] = sum(nsecs - @from[args->next_pid]);
+  delete(@from[args->next_pid]);
 }
-END { clear(@from); clear(@where); }
+END { clear(@from); clear(@kernel); clear(@user); }
 """
 
-# At malloc's first instruction the frame pointer is still the caller's: the direct caller is the return address.
-MALLOC = """
-uprobe:libc:malloc /pid == %PID%/ { @calls[*(uint64*)reg("sp"), ustack(16)] = count(); }
+# The program brings its own malloc, which counts. At its first instruction the frame pointer is still the caller's: the
+# direct caller is the return address.
+MALLOC = f"""
+uprobe:{TAUT}:malloc /pid == %PID%/ {{ @calls[*(uint64*)reg("sp"), ustack(16)] = count(); }}
+END {{ printf("@done\\n"); }}
 """
 
 
@@ -65,19 +68,24 @@ def running(command, **options):
                 process.wait()
 
 
-def bounded(command, seconds):
-    """Output of a command that is interrupted after `seconds` and killed 5 s later; (ok, text)."""
-    process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+def trace(program, pid, seconds, prefix=()):
+    """What a bpftrace program prints when it is interrupted `seconds` after it began to trace; '' when it never began."""
+    text = "BEGIN { printf(\"begun\\n\"); }\n" + program.replace("%PID%", str(pid))
+    command = [*prefix, "bpftrace", "-B", "line", "-q", "-e", text]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace",
+                               start_new_session=True)
+    killer = threading.Timer(seconds + TRACE_PATIENCE_SECONDS, lambda: os.killpg(process.pid, signal.SIGKILL))
+    killer.start()
     try:
-        out, err = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGINT)
-        try:
-            out, err = process.communicate(timeout=5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            out, err = process.communicate()
-    return out, err
+        for line in process.stdout:
+            if line.strip() == "begun":
+                time.sleep(seconds)
+                os.killpg(process.pid, signal.SIGINT)
+                return process.stdout.read()
+        return ""
+    finally:
+        process.wait()
+        killer.cancel()
 
 
 # -- stacks -------------------------------------------------------------------------------------------------------
@@ -145,14 +153,14 @@ def on_cpu(pid, seconds, folder):
 def off_cpu(pid, seconds, folder, symbols):
     # The tracepoints are files of tracefs; where it is not mounted, mount it for bpftrace alone.
     mount = "mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing; exec \"$@\""
-    text, err = bounded(["unshare", "-m", "sh", "-c", mount, "sh", "bpftrace", "-q", "-e", OFF_CPU.replace("%PID%", str(pid))], seconds)
+    text = trace(OFF_CPU, pid, seconds, ["unshare", "-m", "sh", "-c", mount, "sh"])
     stacks = Counter()
     for key, value in re.findall(r"@slept\[(.*?)\]: (\d+)", text, re.S):
         frames = [line.strip().rstrip(",)").lstrip("(") for line in key.splitlines() if line.strip(" ,()")]
         named = [raw if not raw.startswith("0x") else int(raw.split()[0], 16) for raw in frames]
         stacks[tuple(reversed(named))] += int(value) // 1_000
     if not stacks:
-        say(f"no off-CPU graph: bpftrace cannot trace sched_switch here ({' '.join(err.split())[-120:] or 'no events'})")
+        say(f"no off-CPU graph: bpftrace saw no sched_switch (it needs root, tracefs and BPF)")
         return
     symbols.resolve({f for stack in stacks for f in stack if isinstance(f, int)})
     named = Counter()
@@ -162,13 +170,13 @@ def off_cpu(pid, seconds, folder, symbols):
 
 
 def allocations(pid, seconds, folder, symbols):
-    text, err = bounded(["bpftrace", "-q", "-e", MALLOC.replace("%PID%", str(pid))], seconds)
+    text = trace(MALLOC, pid, seconds)
+    if "@done" not in text:
+        say("no allocations: bpftrace cannot place uprobes here (it needs root and BPF)")
+        return
     found = []
     for key, count in re.findall(r"@calls\[(.*?)\]: (\d+)", text, re.S):
         found.append((int(count), [int(a, 16) for a in re.findall(r"0x[0-9a-f]+", key)] or [int(key.split(",")[0])]))
-    if not found and "ERROR" in err and "Attach" in err:
-        say(f"no allocations: bpftrace cannot place uprobes here ({' '.join(err.split())[-120:]})")
-        return
     symbols.resolve({a for _, stack in found for a in stack})
     lines = [f"{sum(c for c, _ in found)} calls of malloc in {seconds:g} s, by call site\n"]
     for count, stack in sorted(found, reverse=True):
