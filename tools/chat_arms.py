@@ -22,7 +22,7 @@ START_SECONDS = 30
 VOID_EXIT = 3
 PAIRS, SIZE = 64, 1024
 # Counting allocations: few pairs, so that each soon has sent what a conversation remembers (4,096 ids a sender) and more.
-ALLOCATION_PAIRS, WARM_MESSAGES = 16, 4_500
+ALLOCATION_PAIRS, WARM_MESSAGES = 8, 9_000
 FLOOD_SECONDS_MAX = 120
 
 

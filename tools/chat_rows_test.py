@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Claims about the rows of a chat bench, on runs made by hand."""
+
+import unittest
+
+from chat_rows import Row, interval, markdown, ratio_rows, table, value_row
+
+
+def runs(*values, void=()):
+    return [{"x": value, "void": i in void} for i, value in enumerate(values)]
+
+
+def ratio(a, b, target="<= 1.3", pairs_min=3):
+    return ratio_rows("a_over_b", {"a": a, "b": b}, "a", "b", lambda run: run["x"], target, pairs_min)
+
+
+class ChatRows(unittest.TestCase):
+    def test_the_value_is_the_median_of_the_pair_ratios_not_the_ratio_of_medians(self):
+        _, row = ratio(runs(10, 40, 10, 40), runs(10, 40, 20, 20), pairs_min=1)
+        self.assertEqual(row.value, 1.0)
+
+    def test_a_quiet_machine_gives_a_verdict(self):
+        same, row = ratio(runs(12, 12.1, 12, 11.9), runs(10, 10, 10.1, 10))
+        self.assertFalse(same.void or row.void)
+        self.assertTrue(row.ok)
+        self.assertFalse(ratio(runs(14, 14, 14, 14), runs(10, 10, 10, 10))[1].ok)
+        self.assertTrue(ratio(runs(14, 14, 14, 14), runs(10, 10, 10, 10), ">= 1.3")[1].ok)
+
+    def test_an_arm_that_differs_from_itself_voids_the_row(self):
+        same, row = ratio(runs(10, 20, 10, 20), runs(10, 20, 10, 20))
+        self.assertTrue(same.void and row.void)
+        self.assertIsNone(row.ok)
+
+    def test_void_runs_are_left_out(self):
+        _, row = ratio(runs(10, 10, 10, 10, 90, 10, void=[4]), runs(10, 10, 10, 10, 10, 10))
+        self.assertEqual(row.high, 1.0)
+        self.assertFalse(row.void)
+
+    def test_too_few_usable_pairs_void_the_row_and_keep_its_number(self):
+        _, row = ratio(runs(10, 10, 10, 10, void=range(4)), runs(10, 10, 10, 10))
+        self.assertTrue(row.void)
+        self.assertEqual(row.value, 1.0)
+
+    def test_a_value_whose_runs_are_all_void_is_void(self):
+        self.assertTrue(value_row("x", runs(1, 2, void=[0, 1]), lambda run: run["x"], "", "<= 5").void)
+        row = value_row("x", runs(1, 9, void=[1]), lambda run: run["x"], "", "<= 5")
+        self.assertTrue(row.ok)
+
+    def test_the_interval_holds_the_median_and_repeats(self):
+        values = [1.0, 1.1, 0.9, 1.2, 1.05, 0.95, 1.0, 1.3, 0.8, 1.0, 1.1]
+        low, high = interval(values)
+        self.assertTrue(0.8 <= low <= 1.0 <= high <= 1.3)
+        self.assertEqual((low, high), interval(values))
+
+    def test_an_unmeasured_row_is_shown_without_a_number(self):
+        row = Row.unmeasured("x", "no such program")
+        self.assertIsNone(row.ok)
+        self.assertIn("no such program", table([row]))
+
+    def test_markdown_has_a_line_for_each_row(self):
+        about = {"version": "1", "commit": "c", "date": "d", "cpu": "p", "cores": 2, "kernel": "k", "steal": 0.01}
+        page = markdown(about | {"rows": [row.as_dict() for row in ratio(runs(1, 1, 1, 1), runs(1, 1, 1, 1))]})
+        self.assertIn("| a_over_b | 1 | 1 … 1 | ratio | <= 1.3 | met |", page)
+
+
+if __name__ == "__main__":
+    unittest.main()
