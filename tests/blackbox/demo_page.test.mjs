@@ -24,7 +24,7 @@ after(() => browser?.close());
 async function on_page(flags, body) {
   const server = await Server.start(['--demo', ...flags]);
   const context = await browser.newContext({ viewport: { width: 1240, height: 860 }, deviceScaleFactor: 2 });
-  context.setDefaultTimeout(kPatienceMs);
+  context.setDefaultTimeout(3 * kPatienceMs); // a browser on a busy machine is the slowest of all
   const complaints = [];
   const visit = async (path, expected = /favicon/) => {
     const page = await context.newPage();
