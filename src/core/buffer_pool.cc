@@ -26,9 +26,7 @@ namespace taut {
 
 namespace {
 
-// Arbitrary, and unlikely as data; mixed with the block's address, so that a copied header is not a valid
-// one.
-constexpr uint64_t kLiveGuard = 0x7A11'B10C'5AFE'D00DULL;
+// As kLiveGuard, for blocks that are not live and for those from the heap.
 constexpr uint64_t kFreeGuard = 0xDEAD'B10C'0FF0'6EE5ULL;
 constexpr uint64_t kHeapGuard = 0x4EA9'B10C'1A49'3E77ULL;
 constexpr uint64_t kCanary = 0xC0A1'517E'C0A1'517EULL;
@@ -181,18 +179,6 @@ Block* BufferPool::allocate(size_t capacity) noexcept {
   return block;
 }
 
-void BufferPool::add_ref(Block* block) noexcept {
-  check_owner();
-  check_live(block);
-  ++block->refs;
-}
-
-void BufferPool::release(Block* block) noexcept {
-  check_owner();
-  check_live(block);
-  if (--block->refs == 0) give_back(block);
-}
-
 void BufferPool::free(Block* block) noexcept {
   check_owner();
   check_live(block);
@@ -213,15 +199,6 @@ void BufferPool::trim(int64_t now_ns) noexcept {
     unmap(reinterpret_cast<char*>(slab), kSlabBytes);
     metrics_.slab_bytes.subtract(kSlabBytes);
   }
-}
-
-void BufferPool::check_owner() const noexcept {
-  TAUT_DCHECK(owner_ == std::thread::id() || owner_ == std::this_thread::get_id());
-}
-
-void BufferPool::check_live(const Block* block) const noexcept {
-  TAUT_ASSERT(block->guard == guard_of(kLiveGuard, block));
-  TAUT_ASSERT(block->home == options_.home);
 }
 
 BufferPool::Slab* BufferPool::slab_of(Block* block) noexcept {

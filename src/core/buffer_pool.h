@@ -122,9 +122,17 @@ class BufferPool {
   /// bytes_max would be passed.
   [[nodiscard]] Block* allocate(size_t capacity) noexcept;
   /// REQUIRES: home == this pool, live.
-  void add_ref(Block* block) noexcept;
+  void add_ref(Block* block) noexcept {
+    check_owner();
+    check_live(block);
+    ++block->refs;
+  }
   /// One reference less; the last one frees the block. REQUIRES: home == this pool, live.
-  void release(Block* block) noexcept;
+  void release(Block* block) noexcept {
+    check_owner();
+    check_live(block);
+    if (--block->refs == 0) give_back(block);
+  }
   /// Frees a block that has one holder. REQUIRES: refs == 1, home == this pool, live.
   void free(Block* block) noexcept;
 
@@ -140,6 +148,10 @@ class BufferPool {
   [[nodiscard]] uint16_t home() const noexcept { return options_.home; }
 
  private:
+  /// Arbitrary, and unlikely as data; mixed with the block's address, so that a copied header is not a valid
+  /// one.
+  static constexpr uint64_t kLiveGuard = 0x7A11'B10C'5AFE'D00DULL;
+
   struct Slab;
   struct SlabList {
     Slab* front = nullptr;
@@ -151,8 +163,13 @@ class BufferPool {
   static void push_back(SlabList& list, Slab* slab) noexcept;
   static void unlink(SlabList& list, Slab* slab) noexcept;
 
-  void check_owner() const noexcept;
-  void check_live(const Block* block) const noexcept;
+  void check_owner() const noexcept {
+    TAUT_DCHECK(owner_ == std::thread::id() || owner_ == std::this_thread::get_id());
+  }
+  void check_live(const Block* block) const noexcept {
+    TAUT_ASSERT(block->guard == (kLiveGuard ^ reinterpret_cast<uintptr_t>(block)));
+    TAUT_ASSERT(block->home == options_.home);
+  }
   [[nodiscard]] Slab* slab_with_room(uint8_t size_class) noexcept;
   [[nodiscard]] Slab* next_slab() noexcept;
   [[nodiscard]] bool begin_slab() noexcept;

@@ -37,7 +37,8 @@ struct Shard::Impl {
   /// How a turn looks at the sockets.
   enum class Look : uint8_t { skip, poll, park };
 
-  Impl(const Options& shard_options, Clock& a_clock, Poller& a_poller, Mesh& a_mesh, LogRing& a_log);
+  Impl(Seen& a_seen, const Options& shard_options, Clock& a_clock, Poller& a_poller, Mesh& a_mesh,
+       LogRing& a_log);
   ~Impl() { mesh.doorbell(options.id).detach(); }
 
   void prepare_thread();
@@ -81,7 +82,7 @@ struct Shard::Impl {
   Outbox outbox;
   MailFifo own{kOverflowMax};
   std::array<PollEvent, kEventsPerTurn> events;
-  int64_t now_ns = 0;            ///< of this turn, by `clock`
+  int64_t& now_ns;               ///< of this turn, by `clock`
   int64_t lap_ns = 0;            ///< end of the last lap, by `cycles`
   int64_t tick_ns = 0;           ///< when this turn looked for work, by `cycles`
   int64_t looked_at_ns = 0;      ///< when the sockets were last looked at, by `cycles`
@@ -94,7 +95,7 @@ struct Shard::Impl {
   alignas(kApartBytes) std::atomic<bool> stop_requested{false};
 };
 
-Shard::Impl::Impl(const Options& shard_options, Clock& a_clock, Poller& a_poller, Mesh& a_mesh,
+Shard::Impl::Impl(Seen& a_seen, const Options& shard_options, Clock& a_clock, Poller& a_poller, Mesh& a_mesh,
                   LogRing& a_log)
     : options(shard_options),
       clock(a_clock),
@@ -102,7 +103,8 @@ Shard::Impl::Impl(const Options& shard_options, Clock& a_clock, Poller& a_poller
       mesh(a_mesh),
       log(a_log),
       timers(a_clock.mono_ns()),
-      outbox(a_mesh, shard_options.id, kOverflowMax, metrics) {
+      outbox(a_mesh, shard_options.id, kOverflowMax, metrics),
+      now_ns(a_seen.now_ns) {
   TAUT_ASSERT(options.id < mesh.members());
   for (ShardId other = 0; other < mesh.members(); ++other) {
     if (other == options.id) continue;
@@ -307,12 +309,13 @@ bool Shard::Impl::fire_timers(ShardProgram& program) {
 // -- the interface --
 
 Shard::Shard(const Options& options, Clock& clock, Poller& poller, Mesh& mesh, LogRing& log)
-    : impl_(std::make_unique<Impl>(options, clock, poller, mesh, log)) {}
+    : seen_{.id = options.id}, impl_(std::make_unique<Impl>(seen_, options, clock, poller, mesh, log)) {}
 Shard::~Shard() = default;
 
 void Shard::begin(ShardProgram& program) {
   impl_->pool.emplace(impl_->options.pool);
   impl_->pool->adopt();
+  seen_.pool = &*impl_->pool;
   impl_->base_slab_bytes = impl_->pool->metrics().slab_bytes.load();
   impl_->now_ns = impl_->clock.mono_ns();
   impl_->lap_ns = impl_->cycles.now_ns();
@@ -349,14 +352,8 @@ void Shard::request_stop() noexcept {
   impl_->poller.wake();
 }
 
-ShardId Shard::id() const {
-  return impl_->options.id;
-}
 uint32_t Shard::shards() const {
   return impl_->mesh.members();
-}
-int64_t Shard::now_ns() const {
-  return impl_->now_ns;
 }
 Clock& Shard::clock() {
   return impl_->clock;
@@ -383,11 +380,6 @@ bool Shard::congested() const {
 }
 ShardMetrics& Shard::metrics() {
   return impl_->metrics;
-}
-
-BufferPool& Shard::pool() {
-  TAUT_ASSERT(impl_->pool.has_value());  // from begin() on
-  return *impl_->pool;
 }
 
 }  // namespace taut

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "core/buffer_pool.h"
 #include "core/log_ring.h"
@@ -85,15 +86,19 @@ class Shard {
 
   // -- for the program, on the shard's thread --
 
-  [[nodiscard]] ShardId id() const;
+  [[nodiscard]] ShardId id() const { return seen_.id; }
   [[nodiscard]] uint32_t shards() const;
   /// The time of this turn, read once at its beginning and again after a wait.
-  [[nodiscard]] int64_t now_ns() const;
+  [[nodiscard]] int64_t now_ns() const { return seen_.now_ns; }
   [[nodiscard]] Clock& clock();
   [[nodiscard]] Poller& poller();
   [[nodiscard]] TimerWheel& timers();
   /// REQUIRES: begin() or run() was called (the pool is made on the owner's thread).
-  [[nodiscard]] BufferPool& pool();
+  /// From begin() on: its pages are touched by the shard's own thread.
+  [[nodiscard]] BufferPool& pool() {
+    TAUT_ASSERT(seen_.pool != nullptr);
+    return *seen_.pool;
+  }
   [[nodiscard]] LogRing& log();
 
   /// Puts mail into the ring to another shard, or to this one (delivered in the next turn). Never blocks,
@@ -109,6 +114,13 @@ class Shard {
 
  private:
   struct Impl;
+  /// What programs ask for with every message, without a call.
+  struct Seen {
+    ShardId id = 0;
+    int64_t now_ns = 0;
+    BufferPool* pool = nullptr;
+  };
+  Seen seen_;
   std::unique_ptr<Impl> impl_;
 };
 
