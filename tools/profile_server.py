@@ -135,8 +135,8 @@ class Symbols:
                 where = re.sub(r"^.*/src/", "", place.split(" ")[0]) if "/src/" in place else ""
                 self.names[address] = shown + (f" ({where})" if where else "")
 
-    def name(self, address):
-        return self.names.get(address, hex(address))
+    def name(self, frame):
+        return frame if isinstance(frame, str) else self.names.get(frame, hex(frame))
 
 
 def on_cpu(pid, seconds, folder):
@@ -154,19 +154,24 @@ def off_cpu(pid, seconds, folder, symbols):
     # The tracepoints are files of tracefs; where it is not mounted, mount it for bpftrace alone.
     mount = "mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing; exec \"$@\""
     text = trace(OFF_CPU, pid, seconds, ["unshare", "-m", "sh", "-c", mount, "sh"])
-    stacks = Counter()
+    raw = {}
     for key, value in re.findall(r"@slept\[(.*?)\]: (\d+)", text, re.S):
-        frames = [line.strip().rstrip(",)").lstrip("(") for line in key.splitlines() if line.strip(" ,()")]
-        named = [raw if not raw.startswith("0x") else int(raw.split()[0], 16) for raw in frames]
-        stacks[tuple(reversed(named))] += int(value) // 1_000
-    if not stacks:
-        say(f"no off-CPU graph: bpftrace saw no sched_switch (it needs root, tracefs and BPF)")
+        kernel, _, user = key.partition("\n, ")
+        raw[(*reversed(frames_of(user)), *reversed([f"{f}_[k]" for f in frames_of(kernel)]))] = int(value) // 1_000
+    if not raw:
+        say("no off-CPU graph: bpftrace saw no sched_switch (it needs root, tracefs and BPF)")
         return
-    symbols.resolve({f for stack in stacks for f in stack if isinstance(f, int)})
-    named = Counter()
-    for stack, weight in stacks.items():
-        named[";".join(symbols.name(f) if isinstance(f, int) else re.sub(r"\+\d+$", "", f) for f in stack)] += weight
-    write_graph(folder / "off_cpu.svg", named, f"off CPU, {seconds:g} s", "us asleep")
+    symbols.resolve({f for stack in raw for f in stack if isinstance(f, int)})
+    stacks = Counter()
+    for stack, weight in raw.items():
+        stacks[";".join(symbols.name(f) for f in stack)] += weight
+    write_graph(folder / "off_cpu.svg", stacks, f"off CPU, {seconds:g} s", "us asleep")
+
+
+def frames_of(text):
+    """The lines of one bpftrace stack, innermost first: names, or addresses where it found none."""
+    lines = [re.sub(r"\+\d+$", "", line.strip()) for line in text.splitlines() if line.strip()]
+    return [int(line, 16) if line.startswith("0x") else line for line in lines]
 
 
 def allocations(pid, seconds, folder, symbols):
@@ -174,13 +179,17 @@ def allocations(pid, seconds, folder, symbols):
     if "@done" not in text:
         say("no allocations: bpftrace cannot place uprobes here (it needs root and BPF)")
         return
-    found = []
-    for key, count in re.findall(r"@calls\[(.*?)\]: (\d+)", text, re.S):
-        found.append((int(count), [int(a, 16) for a in re.findall(r"0x[0-9a-f]+", key)] or [int(key.split(",")[0])]))
-    symbols.resolve({a for _, stack in found for a in stack})
-    lines = [f"{sum(c for c, _ in found)} calls of malloc in {seconds:g} s, by call site\n"]
-    for count, stack in sorted(found, reverse=True):
-        lines.append(f"{count:10}  " + " < ".join(symbols.name(a) for a in stack) + "\n")
+    raw = []
+    for caller, stack, count in re.findall(r"@calls\[(\d+),(.*?)\]: (\d+)", text, re.S):
+        raw.append((int(count), [int(caller), *frames_of(stack)[1:]]))
+    symbols.resolve({f for _, stack in raw for f in stack if isinstance(f, int)})
+    sites = Counter()
+    for count, stack in raw:
+        names = [symbols.name(f) for f in stack]
+        # Newer kernels put the direct caller into the stack themselves.
+        sites[" < ".join(names[1:] if names[0] in names[1:2] else names)] += count
+    lines = [f"{sum(sites.values())} calls of malloc in {seconds:g} s, by call site\n"]
+    lines += [f"{count:10}  {site}\n" for site, count in sites.most_common()]
     (folder / "allocations.txt").write_text("".join(lines))
     say(f"{folder.relative_to(ROOT)}/allocations.txt: {lines[0].strip()}")
 

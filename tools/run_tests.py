@@ -9,6 +9,7 @@ import argparse
 import os
 import platform
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -27,6 +28,7 @@ FUZZ_SECONDS_LONG = 900
 STAGE_SECONDS_MAX = 1_800  # a stage that hangs is ended and counts as failed
 QUIET_SECONDS = 30  # without a terminal: one line of progress so often
 TAIL_LINES = 60
+TEST_MS_MAX = 180_000  # one black-box test that hangs becomes a failure
 SANITIZED_PATIENCE_MS = "60000"  # what black-box tests wait for before they give up; a sanitizer slows the server 2-15 times
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1",
@@ -212,7 +214,8 @@ def black_box(preset, folders):
                 complain("npm-ci", output)
                 return Counts(0, 1)
         files = sorted(p for folder in folders for p in (tests / folder).glob("*.test.mjs"))
-        command = [*prefix_of(preset), "node", "--test", "--test-reporter=tap", "--test-concurrency=1"]
+        command = [*prefix_of(preset), "node", "--test", "--test-reporter=tap", "--test-concurrency=1",
+                   f"--test-timeout={TEST_MS_MAX}"]
         if options.filter:
             command.append(f"--test-name-pattern={options.filter}")
         env = {"TAUT_BINARY": str(ROOT / "build" / preset / "taut")}
@@ -278,6 +281,8 @@ def main():
     parser.add_argument("--long", action="store_true", help="15 minutes per fuzz target, tidy over all files")
     options = parser.parse_args()
 
+    # Asked to end: as with Ctrl-C, the running stage ends too.
+    signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
     progress, results, begin = Progress(), {}, time.monotonic()
     for name, stage, needs, filtered in STAGES:
         if options.filter and not filtered:
