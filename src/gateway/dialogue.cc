@@ -108,15 +108,8 @@ void Dialogue::understand(Session& session, std::span<char> frame) {
     case wire::ReadStatus::broken_utf8:
       metrics_.closed_protocol.add(1);
       return sessions_.close(session, wire::CloseCode::broken_utf8, "text is not UTF-8");
-    case wire::ReadStatus::error: {
-      const wire::ReadError& error = reader_.error();
-      return refuse(session, {.has_ref = error.has_ref,
-                              .ref = error.ref,
-                              .conversation = error.conversation,
-                              .code = error.code,
-                              .message = error.message,
-                              .retryable = wire::retryable(error.code)});
-    }
+    case wire::ReadStatus::error:
+      return on_unreadable(session, reader_.error());
     case wire::ReadStatus::message:
       break;
   }
@@ -130,6 +123,18 @@ void Dialogue::understand(Session& session, std::span<char> frame) {
                             .message = "the first message must be hello"});
   }
   on_message(session, message);
+}
+
+void Dialogue::on_unreadable(Session& session, const wire::ReadError& error) {
+  refuse(session, {.has_ref = error.has_ref,
+                   .ref = error.ref,
+                   .conversation = error.conversation,
+                   .code = error.code,
+                   .message = error.message,
+                   .retryable = wire::retryable(error.code)});
+  if (session.phase != Session::Phase::hello) return;
+  metrics_.hello_errors.add(1);
+  sessions_.close(session, wire::CloseCode::protocol, "hello cannot be read");
 }
 
 void Dialogue::on_message(Session& session, const wire::ClientMessage& message) {

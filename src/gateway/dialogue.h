@@ -54,6 +54,8 @@ class Dialogue final : public SessionEvents {
  private:
   void understand(Session& session, std::span<char> frame);
 
+  void on_unreadable(Session& session, const wire::ReadError& error);
+
   // hello
   void hello(Session& session, const wire::ClientMessage& message, std::span<char> frame);
   void refuse_hello(Session& session, wire::ErrorCode code, std::string_view words, wire::CloseCode close);

@@ -378,8 +378,9 @@ void Sessions::on_timer(Timer& timer) {
 void Sessions::judge(Session& session) {
   const int64_t now_ns = shard_.now_ns();
   if (session.phase != Session::Phase::open) {
-    if (now_ns >= session.deadline_ns) drop(session);
-    return;
+    if (now_ns < session.deadline_ns) return;
+    if (session.phase != Session::Phase::hello) return drop(session);
+    return close(session, wire::CloseCode::protocol, "no hello in time");
   }
   if (session.over_limit_since_ns != 0 && now_ns - session.over_limit_since_ns >= limits_.slow_reader_ns) {
     return say_slow(session);
