@@ -1,0 +1,101 @@
+// A person who sends as fast as answers come back, and counts instead of remembering.
+import WebSocket from 'ws';
+import { within } from './server.mjs';
+
+export class Chatter {
+  acked = 0; // sends answered
+  pushed = 0; // messages of the other side received
+  refused = 0; // errors
+  #socket;
+  #waiters = [];
+  #next = 0; // number of the next client_msg_id
+  #last = {}; // by type: the newest frame that is neither an ack nor a message
+
+  static async join(server, role, id) {
+    const chatter = new Chatter();
+    server.peers.push(chatter);
+    const socket = new WebSocket(`ws://127.0.0.1:${server.port}/v1/chat`, ['taut.v1.json'], { perMessageDeflate: false });
+    chatter.#socket = socket;
+    socket.on('message', (data) => chatter.#on_frame(data));
+    await within(new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject)), 'the handshake');
+    await chatter.ask({ type: 'hello', version: 1, role, site: 'demo', token: server.token(role, id), device: 'd' }, 'welcome');
+    return chatter;
+  }
+
+  #on_frame(data) {
+    if (data.includes('"type":"ack"')) this.acked++;
+    else if (data.includes('"type":"message"')) this.pushed++;
+    else {
+      const frame = JSON.parse(data.toString());
+      if (frame.type === 'error') this.refused++;
+      this.#last[frame.type] = frame;
+    }
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiters) wake();
+  }
+
+  #changed() {
+    return new Promise((resolve) => this.#waiters.push(resolve));
+  }
+
+  async until(condition, what) {
+    const met = async () => {
+      while (!condition()) await this.#changed();
+    };
+    await within(met(), what, 300_000);
+  }
+
+  say(frame) {
+    this.#socket.send(JSON.stringify(frame));
+  }
+
+  /** Waits for the first frame of a type. */
+  async get(type) {
+    await this.until(() => this.#last[type], type);
+    return this.#last[type];
+  }
+
+  async ask(frame, type) {
+    this.say(frame);
+    return this.get(type);
+  }
+
+  /** Sends `count` messages, at most `window` of them unanswered, and returns when all are answered. */
+  async send_many(conversation, count, window) {
+    const goal = this.acked + count;
+    let sent = this.acked;
+    while (this.acked < goal) {
+      for (; sent < goal && sent - this.acked < window; sent++) {
+        this.say({ type: 'send', ref: sent, conversation, client_msg_id: `m${this.#next++}`, text: 'one message among very many, of a usual length' });
+      }
+      const seen = this.acked + this.refused;
+      await this.until(() => this.acked + this.refused > seen || this.acked >= goal, 'an answer');
+      if (this.refused > 0) throw new Error(`refused: ${JSON.stringify(this.#last.error)}`);
+    }
+  }
+
+  drop() {
+    this.#socket.terminate();
+  }
+}
+
+/** A visitor and an agent who talk. */
+export async function pair(server, i) {
+  const agent = await Chatter.join(server, 'agent', `a${i}`);
+  await agent.ask({ type: 'presence', ref: 1, status: 'online', capacity: 1 }, 'ok');
+  const visitor = await Chatter.join(server, 'visitor', `v${i}`);
+  const { conversation } = await visitor.ask({ type: 'open', ref: 1, group: 'sales' }, 'opened');
+  return { agent, visitor, conversation };
+}
+
+/** The figures of /metrics by name; labelled ones are summed. */
+export async function metrics(server) {
+  const text = await (await fetch(`${server.http}/metrics`)).text();
+  const sums = {};
+  for (const line of text.split('\n')) {
+    const found = /^(taut_\w+)(?:\{[^}]*\})? ([\d.e+-]+)$/.exec(line);
+    if (found) sums[found[1]] = (sums[found[1]] ?? 0) + Number(found[2]);
+  }
+  return sums;
+}
