@@ -88,7 +88,11 @@ void Courier::deliver_now(hub::Endpoint& endpoint, const Delivery& delivery) {
     Session* session = reachable(endpoint.connections[i]);
     if (session == nullptr || session->self == delivery.except) continue;
     if (is_live(delivery.lane) && session->holds(delivery.conversation)) continue;
-    if (last != nullptr) put(*last, delivery.frame, false);
+    if (last != nullptr) {
+      const size_t before = endpoint.connections.size();
+      put(*last, delivery.frame, false);
+      i -= before - endpoint.connections.size();  // one that was dropped stood before this one
+    }
     last = session;
   }
   if (last == nullptr) return back_.release(delivery.frame);
