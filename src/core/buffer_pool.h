@@ -48,6 +48,7 @@ struct Block {
   /// Copies all of `more` behind the written bytes. REQUIRES: more.size() <= room().size().
   void append(std::string_view more) noexcept {
     TAUT_ASSERT(more.size() <= capacity - written);
+    if (more.empty()) return;  // its data may be null, which memcpy does not take
     std::memcpy(data() + written, more.data(), more.size());
     written += static_cast<uint32_t>(more.size());
   }
