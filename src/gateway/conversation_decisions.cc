@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "gateway/conversations.h"
 #include "gateway/item_frames.h"
+#include "gateway/wire_terms.h"
 
 namespace taut::gateway {
 
@@ -81,7 +82,7 @@ Block* Conversations::append(ConversationRecord& record, const chat::Change& cha
       {.conversation = record.machine.id(),
        .epoch = change.epoch,
        .seq = change.seq,
-       .event = static_cast<wire::EventKind>(change.event),
+       .event = wire_term(change.event),
        .agent = names_owner ? record.machine.owner().id.view() : std::string_view{},
        .group = names_group ? std::string_view(options_.groups[record.machine.group()]) : std::string_view{},
        .reason = change.event == chat::EventKind::requeued ? chat::name(change.reason) : std::string_view{},
@@ -173,10 +174,9 @@ void Conversations::tell_assigned(const ConversationRecord& record, Handle endpo
 
 void Conversations::tell_unassigned(const ConversationRecord& record, const chat::Owner& lost,
                                     chat::Reason reason) {
-  Block* frame =
-      make_frame(shard_.pool(), wire::Unassigned{.conversation = record.machine.id(),
-                                                 .owner_epoch = lost.owner_epoch,
-                                                 .reason = static_cast<wire::UnassignReason>(reason)});
+  Block* frame = make_frame(shard_.pool(), wire::Unassigned{.conversation = record.machine.id(),
+                                                            .owner_epoch = lost.owner_epoch,
+                                                            .reason = wire_term(reason)});
   TAUT_ASSERT(frame != nullptr);
   courier_.deliver({.to = lost.key,
                     .conversation = record.self,

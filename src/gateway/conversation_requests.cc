@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "gateway/conversations.h"
 #include "gateway/item_frames.h"
+#include "gateway/wire_terms.h"
 
 namespace taut::gateway {
 
@@ -99,7 +100,7 @@ void Conversations::send(const ConversationRequest& request) {
   machine.expect_send(party, id);
   const uint64_t body = XXH3_64bits_withSeed(request.text.data(), request.text.size(),
                                              hash_seed_ + static_cast<uint64_t>(request.kind));
-  const auto kind = static_cast<chat::ItemKind>(request.kind);
+  const auto kind = chat_term(request.kind);
   const chat::SendDecision decision = machine.on_send(party, id, body, kind);
   if (decision.code != chat::Code::ok) {
     metrics_.messages_refused.add(1);
@@ -120,17 +121,16 @@ void Conversations::send(const ConversationRequest& request) {
   }
   Block* message = nullptr;
   if (!short_of_memory()) {
-    message = make_frame(shard_.pool(),
-                         wire::Message{.conversation = request.conversation,
-                                       .epoch = decision.epoch,
-                                       .seq = decision.seq,
-                                       .from = {.kind = static_cast<wire::PartyKind>(request.from.kind),
-                                                .id = request.from.id,
-                                                .name = request.from.name},
-                                       .client_msg_id = request.client_msg_id,
-                                       .kind = request.kind,
-                                       .text = request.text,
-                                       .ts = ack.ts});
+    message = make_frame(shard_.pool(), wire::Message{.conversation = request.conversation,
+                                                      .epoch = decision.epoch,
+                                                      .seq = decision.seq,
+                                                      .from = {.kind = wire_term(request.from.kind),
+                                                               .id = request.from.id,
+                                                               .name = request.from.name},
+                                                      .client_msg_id = request.client_msg_id,
+                                                      .kind = request.kind,
+                                                      .text = request.text,
+                                                      .ts = ack.ts});
   }
   if (message == nullptr) {
     metrics_.messages_refused.add(1);
@@ -272,12 +272,11 @@ void Conversations::resume(const ConversationRequest& request, ConversationRecor
   const chat::ResumePlan plan = record.machine.plan_resume(epoch, request.seq);
   for (uint32_t i = 0; i < plan.gap_count; ++i) {
     metrics_.gaps.add(1);
-    Block* frame =
-        make_frame(shard_.pool(), wire::Gap{.conversation = record.machine.id(),
-                                            .epoch = request.epoch,
-                                            .from = plan.gaps[i].from,
-                                            .to = plan.gaps[i].to,
-                                            .reason = static_cast<wire::GapReason>(plan.gaps[i].reason)});
+    Block* frame = make_frame(shard_.pool(), wire::Gap{.conversation = record.machine.id(),
+                                                       .epoch = request.epoch,
+                                                       .from = plan.gaps[i].from,
+                                                       .to = plan.gaps[i].to,
+                                                       .reason = wire_term(plan.gaps[i].reason)});
     courier_.deliver(
         {.to = request.from.connection, .conversation = record.self, .frame = frame, .lane = Lane::page});
   }

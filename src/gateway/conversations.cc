@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "gateway/conversation_id.h"
+#include "gateway/wire_terms.h"
 
 namespace taut::gateway {
 
@@ -211,13 +212,12 @@ void Conversations::reopen(const OpenRequest& request, hub::Endpoint& visitor) {
 void Conversations::answer_opened(const Opener& opener, const ConversationRecord& record) {
   const chat::Conversation& machine = record.machine;
   const bool queued = machine.state() == chat::ConversationState::queued;
-  courier_.answer(opener.connection,
-                  wire::Opened{.ref = opener.ref,
-                               .conversation = machine.id(),
-                               .epoch = machine.epoch(),
-                               .seq = machine.last_seq(),
-                               .state = static_cast<wire::ConversationState>(machine.state()),
-                               .position = queued ? record.position : 0});
+  courier_.answer(opener.connection, wire::Opened{.ref = opener.ref,
+                                                  .conversation = machine.id(),
+                                                  .epoch = machine.epoch(),
+                                                  .seq = machine.last_seq(),
+                                                  .state = wire_term(machine.state()),
+                                                  .position = queued ? record.position : 0});
 }
 
 }  // namespace taut::gateway

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "gateway/conversation_id.h"
 #include "gateway/moved_connection.h"
+#include "gateway/wire_terms.h"
 
 namespace taut::gateway {
 
@@ -273,7 +274,7 @@ void Dialogue::presence(Session& session, const wire::ClientMessage& message) {
   // Before the first word nothing can be assigned; later an assignment under the old limit may be on its way.
   endpoint.capacity_max = endpoint.presence_said ? std::max(endpoint.capacity_max, allowed) : allowed;
   endpoint.presence_said = true;
-  tell_dispatcher(MailKind::agent_presence, endpoint, static_cast<chat::Presence>(message.status),
+  tell_dispatcher(MailKind::agent_presence, endpoint, chat_term(message.status),
                   message.has_capacity ? message.capacity : UINT32_MAX);
 }
 

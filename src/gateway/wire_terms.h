@@ -1,0 +1,71 @@
+// Between the words of the state machines and those of the wire, which may not know each other but number
+// them alike.
+#pragma once
+
+#include "chat/resume.h"
+#include "chat/types.h"
+#include "wire/chat_codes.h"
+
+namespace taut::gateway {
+
+/// Holds for enumerators of the same name; every pair that travels is listed below.
+#define TAUT_SAME_NUMBER(C, W, name) \
+  static_assert(static_cast<int>(chat::C::name) == static_cast<int>(wire::W::name))
+
+TAUT_SAME_NUMBER(ConversationState, ConversationState, queued);
+TAUT_SAME_NUMBER(ConversationState, ConversationState, assigned);
+TAUT_SAME_NUMBER(ConversationState, ConversationState, active);
+TAUT_SAME_NUMBER(ConversationState, ConversationState, closed);
+TAUT_SAME_NUMBER(PartyKind, PartyKind, visitor);
+TAUT_SAME_NUMBER(PartyKind, PartyKind, agent);
+TAUT_SAME_NUMBER(PartyKind, PartyKind, bot);
+TAUT_SAME_NUMBER(PartyKind, PartyKind, system);
+TAUT_SAME_NUMBER(ItemKind, ItemKind, text);
+TAUT_SAME_NUMBER(ItemKind, ItemKind, note);
+TAUT_SAME_NUMBER(EventKind, EventKind, opened);
+TAUT_SAME_NUMBER(EventKind, EventKind, assigned);
+TAUT_SAME_NUMBER(EventKind, EventKind, accepted);
+TAUT_SAME_NUMBER(EventKind, EventKind, transferred);
+TAUT_SAME_NUMBER(EventKind, EventKind, requeued);
+TAUT_SAME_NUMBER(EventKind, EventKind, closed);
+TAUT_SAME_NUMBER(EventKind, EventKind, reopened);
+TAUT_SAME_NUMBER(EventKind, EventKind, note_hidden);
+TAUT_SAME_NUMBER(Reason, UnassignReason, transferred);
+TAUT_SAME_NUMBER(Reason, UnassignReason, timeout);
+TAUT_SAME_NUMBER(Reason, UnassignReason, declined);
+TAUT_SAME_NUMBER(Reason, UnassignReason, taken);
+TAUT_SAME_NUMBER(Reason, UnassignReason, offline);
+TAUT_SAME_NUMBER(Reason, UnassignReason, closed);
+TAUT_SAME_NUMBER(GapReason, GapReason, ahead);
+TAUT_SAME_NUMBER(GapReason, GapReason, unknown_epoch);
+TAUT_SAME_NUMBER(GapReason, GapReason, expired);
+TAUT_SAME_NUMBER(Presence, PresenceStatus, online);
+TAUT_SAME_NUMBER(Presence, PresenceStatus, busy);
+TAUT_SAME_NUMBER(Presence, PresenceStatus, away);
+TAUT_SAME_NUMBER(Presence, PresenceStatus, offline);
+
+#undef TAUT_SAME_NUMBER
+
+[[nodiscard]] constexpr wire::ConversationState wire_term(chat::ConversationState value) {
+  return static_cast<wire::ConversationState>(value);
+}
+[[nodiscard]] constexpr wire::PartyKind wire_term(chat::PartyKind value) {
+  return static_cast<wire::PartyKind>(value);
+}
+[[nodiscard]] constexpr wire::EventKind wire_term(chat::EventKind value) {
+  return static_cast<wire::EventKind>(value);
+}
+[[nodiscard]] constexpr wire::UnassignReason wire_term(chat::Reason value) {
+  return static_cast<wire::UnassignReason>(value);
+}
+[[nodiscard]] constexpr wire::GapReason wire_term(chat::GapReason value) {
+  return static_cast<wire::GapReason>(value);
+}
+[[nodiscard]] constexpr chat::ItemKind chat_term(wire::ItemKind value) {
+  return static_cast<chat::ItemKind>(value);
+}
+[[nodiscard]] constexpr chat::Presence chat_term(wire::PresenceStatus value) {
+  return static_cast<chat::Presence>(value);
+}
+
+}  // namespace taut::gateway
