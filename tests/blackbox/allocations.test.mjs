@@ -89,10 +89,10 @@ scenario('one message at a time takes one read and one write per receiver', kFla
   });
   if (calls === null) return t.skip('no strace, or it may not attach');
   t.diagnostic(JSON.stringify(calls));
-  const slack = 20; // pings, a doorbell now and then
-  assert.ok(calls.recvfrom >= kSends && calls.recvfrom <= kSends + slack, `${calls.recvfrom} reads`);
+  const slack = 20; // pings; the last calls, which may end when strace has stopped counting
+  assert.ok(calls.recvfrom >= kSends - slack && calls.recvfrom <= kSends + slack, `${calls.recvfrom} reads`);
   const writes = (calls.sendto ?? 0) + (calls.sendmsg ?? 0);
-  assert.ok(writes >= 2 * kSends && writes <= 2 * kSends + slack, `${writes} writes: an ack and a push each`);
+  assert.ok(writes >= 2 * kSends - slack && writes <= 2 * kSends + slack, `${writes} writes: an ack and a push each`);
 });
 
 scenario('many messages at once share reads and writes', kFlags, async (server, t) => {
