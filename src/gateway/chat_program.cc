@@ -16,6 +16,9 @@ namespace {
 /// The token of the listening socket; handles of sessions are never 0.
 constexpr uint64_t kListenerToken = 0;
 
+constexpr std::string_view kTurnedAway =
+    "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+
 SessionLimits limits_of(const Settings& s) {
   constexpr int64_t kMs = 1'000'000;
   return {.frame_bytes_max = frame_bytes_max(s),
@@ -128,6 +131,7 @@ void ChatProgram::accept_some() {
     const uint32_t limit = share_of(settings_.connections_max, layout_.chat_shards);
     if (stopping_ || parts_->sessions.size() >= limit) {
       metrics_.connections_refused.add(1);
+      net::send_last_word(fd.get(), kTurnedAway);
       continue;
     }
     metrics_.connections_accepted.add(1);

@@ -194,28 +194,43 @@ void Conversations::close(const ConversationRequest& request) {
   if (change.code != chat::Code::ok) {
     return refuse(request.from, request.conversation, error_of(change.code), words_of(change.code));
   }
-  Block* item =
-      append_event(*record, {.conversation = record->machine.id(),
-                             .epoch = change.epoch,
-                             .seq = change.seq,
-                             .event = wire::EventKind::closed,
-                             .agent = is_visitor(request.from) ? std::string_view{} : request.from.id,
-                             .group = {},
-                             .reason = request.reason,
-                             .owner_epoch = change.owner_epoch,
-                             .ts = static_cast<uint64_t>(wall_ms())});
-  courier_.answer(request.from.connection, wire::Ok{.ref = request.from.ref});
-  push_to_visitor(*record, item, Handle{});
+  finish_close(*record, change, is_visitor(request.from) ? std::string_view{} : request.from.id,
+               request.reason, &request.from);
+}
+
+void Conversations::finish_close(ConversationRecord& record, const chat::Change& change,
+                                 std::string_view agent, std::string_view reason, const Requester* asked_by) {
+  Block* item = append_event(record, {.conversation = record.machine.id(),
+                                      .epoch = change.epoch,
+                                      .seq = change.seq,
+                                      .event = wire::EventKind::closed,
+                                      .agent = agent,
+                                      .group = {},
+                                      .reason = reason,
+                                      .owner_epoch = change.owner_epoch,
+                                      .ts = static_cast<uint64_t>(wall_ms())});
+  if (asked_by != nullptr) courier_.answer(asked_by->connection, wire::Ok{.ref = asked_by->ref});
+  push_to_visitor(record, item, Handle{});
   if (change.lost.key) {
-    give(change.lost.key, Handle{}, *record, item, Lane::live);
-    tell_unassigned(*record, change.lost, chat::Reason::closed);
+    give(change.lost.key, Handle{}, record, item, Lane::live);
+    tell_unassigned(record, change.lost, chat::Reason::closed);
   }
-  if (hub::Endpoint* visitor = directory_.find(record->visitor); visitor != nullptr) {
-    visitor->remove_topic(record->self);
+  if (hub::Endpoint* visitor = directory_.find(record.visitor); visitor != nullptr) {
+    visitor->remove_topic(record.self);
   }
   metrics_.conversations_closed.add(1);
-  closed_.push_back(record->self);
-  tell_dispatcher(MailKind::conversation_closed, *record);
+  closed_.push_back(record.self);
+  tell_dispatcher(MailKind::conversation_closed, record);
+}
+
+void Conversations::visitor_left(const hub::Endpoint& visitor) {
+  const std::vector<hub::Topic> topics = visitor.topics;  // closing takes them out of the list
+  for (const hub::Topic& topic : topics) {
+    ConversationRecord* record = records_.find(topic.key);
+    if (record == nullptr || record->machine.state() != chat::ConversationState::queued) continue;
+    const chat::Change change = record->machine.close({.kind = chat::PartyKind::system, .id = {}});
+    if (change.changed) finish_close(*record, change, {}, "offline", nullptr);
+  }
 }
 
 void Conversations::history(const ConversationRequest& request) {

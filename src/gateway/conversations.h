@@ -79,6 +79,10 @@ class Conversations final : public PageListener {
   /// send, accept, decline, close, history, hello.
   void handle(const ConversationRequest& request);
 
+  /// The visitor's grace has passed: what still waits in a queue is closed, what an agent has stays with the
+  /// agent.
+  void visitor_left(const hub::Endpoint& visitor);
+
   // -- from the dispatcher --
 
   void agent_named(uint32_t index, std::string_view id);
@@ -115,6 +119,8 @@ class Conversations final : public PageListener {
   void accept(const ConversationRequest& request);
   void decline(const ConversationRequest& request);
   void close(const ConversationRequest& request);
+  void finish_close(ConversationRecord& record, const chat::Change& change, std::string_view agent,
+                    std::string_view reason, const Requester* asked_by);
   void history(const ConversationRequest& request);
   void attach(const ConversationRequest& request);
   void attach_agent(const ConversationRequest& request, ConversationRecord& record);

@@ -14,6 +14,12 @@ namespace {
 
 constexpr std::string_view kChatPath = "/v1/chat";
 
+/// Whether messages of this type carry a ref that their answer repeats.
+bool has_ref(wire::ClientType type) {
+  return type != wire::ClientType::hello && type != wire::ClientType::typing &&
+         type != wire::ClientType::delivered && type != wire::ClientType::read;
+}
+
 }  // namespace
 
 Dialogue::Dialogue(Shard& shard, Sessions& sessions, hub::Directory& directory, Courier& courier,
@@ -118,7 +124,7 @@ void Dialogue::understand(Session& session, std::span<char> frame) {
   const wire::ClientMessage& message = reader_.message();
   if (session.phase == Session::Phase::hello) {
     if (message.type == wire::ClientType::hello) return hello(session, message, frame);
-    return refuse(session, {.has_ref = message.ref != 0,
+    return refuse(session, {.has_ref = has_ref(message.type),
                             .ref = message.ref,
                             .code = wire::ErrorCode::not_hello,
                             .message = "the first message must be hello"});
@@ -143,7 +149,7 @@ void Dialogue::on_message(Session& session, const wire::ClientMessage& message) 
   const bool free = message.type == wire::ClientType::ping;
   if (!free && !session.endpoint->sends.take(rate, shard_.now_ns())) {
     metrics_.rate_limited.add(1);
-    return refuse(session, {.has_ref = true,
+    return refuse(session, {.has_ref = has_ref(message.type),
                             .ref = message.ref,
                             .conversation = message.conversation,
                             .code = wire::ErrorCode::rate_limited,
@@ -174,7 +180,7 @@ void Dialogue::on_message(Session& session, const wire::ClientMessage& message) 
     case wire::ClientType::hello:
       return refuse(session, {.code = wire::ErrorCode::bad_field, .message = "hello was said already"});
     default:
-      return refuse(session, {.has_ref = message.ref != 0,
+      return refuse(session, {.has_ref = has_ref(message.type),
                               .ref = message.ref,
                               .conversation = message.conversation,
                               .code = wire::ErrorCode::unknown_type,
@@ -318,6 +324,7 @@ void Dialogue::on_gone(Session& session) {
 void Dialogue::on_grace(Timer& timer) {
   hub::Endpoint* endpoint = directory_.find(Handle::from_bits(timer.owner));
   if (endpoint == nullptr || !endpoint->connections.empty()) return;
+  if (endpoint->role == Role::visitor) conversations_.visitor_left(*endpoint);
   if (endpoint->topics.empty()) {
     directory_.erase(*endpoint);
     metrics_.endpoints.store(directory_.size());

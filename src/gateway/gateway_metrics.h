@@ -40,7 +40,7 @@ struct GatewayMetrics {
   Cell requeues;
   Cell queued;  ///< level, on the dispatcher's shard
 
-  LiveHistogram read_to_parsed_ns;     ///< recv returned … message understood
+  LiveHistogram read_to_parsed_ns;     ///< frame found … message understood
   LiveHistogram parsed_to_routed_ns;   ///< … sequenced, stored and put into the receivers' queues
   LiveHistogram routed_to_written_ns;  ///< … the writes of its turn are done
 };

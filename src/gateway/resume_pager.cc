@@ -40,8 +40,8 @@ void ResumePager::send_page(Cursor& cursor) {
   if (record == nullptr) return finish(cursor);
   const chat::ItemLog& items = record->machine.items();
   const uint64_t last = record->machine.last_seq();
-  // What was evicted since the last page is gone; the client sees the hole in the numbers and asks again.
-  uint64_t seq = std::max(cursor.next, items.first_seq());
+  if (cursor.next < items.first_seq()) say_expired(cursor, *record);
+  uint64_t seq = cursor.next;
   const uint64_t end = std::min(last, seq + chat::kPageItemsMax - 1);
   const bool more = end < last;
   cursor.next = end + 1;
@@ -56,6 +56,19 @@ void ResumePager::send_page(Cursor& cursor) {
                       .lane = page_end ? Lane::page_end : Lane::page});
   }
   if (!more) finish(cursor);
+}
+
+/// Items were evicted since the last page was sent.
+void ResumePager::say_expired(Cursor& cursor, const ConversationRecord& record) {
+  const uint64_t first = record.machine.items().first_seq();
+  Block* gap = make_frame(shard_.pool(), wire::Gap{.conversation = record.machine.id(),
+                                                   .epoch = record.machine.epoch(),
+                                                   .from = cursor.next,
+                                                   .to = first - 1,
+                                                   .reason = wire::GapReason::expired});
+  courier_.deliver(
+      {.to = cursor.connection, .conversation = cursor.conversation, .frame = gap, .lane = Lane::page});
+  cursor.next = first;
 }
 
 void ResumePager::finish(Cursor& cursor) {

@@ -12,6 +12,7 @@
 namespace taut::gateway {
 
 class Conversations;
+struct ConversationRecord;
 
 /// One cursor per connection and resumed conversation. A page is at most chat::kPageItemsMax items; the next
 /// follows when the connection has taken it. Owner thread only.
@@ -38,6 +39,7 @@ class ResumePager {
   };
 
   void send_page(Cursor& cursor);
+  void say_expired(Cursor& cursor, const ConversationRecord& record);
   void finish(Cursor& cursor);
 
   Shard& shard_;

@@ -44,7 +44,7 @@ struct Settings {
   uint32_t max_inflight = 1'024;  ///< sends without an accepted ack, per connection
   Rate rate_visitor{200, 1'000};  ///< messages per identity
   Rate rate_agent{1'000, 5'000};
-  uint32_t soft_limit_bytes = 256U << 10;   ///< per connection, outbound: its sources are paused
+  uint32_t soft_limit_bytes = 256U << 10;   ///< per connection, outbound: not read until below
   uint32_t hard_limit_bytes = 4U << 20;     ///< per connection, outbound: closed with 4103
   uint32_t slow_reader_ms = 2'000;          ///< over the soft limit for so long: closed with 4103
   uint64_t pool_base_bytes = 128ULL << 20;  ///< per shard: mapped and touched at start, kept

@@ -106,6 +106,10 @@ Fd accept_from(int listener, bool& exhausted) {
   return fd;
 }
 
+void send_last_word(int fd, std::string_view bytes) {
+  static_cast<void>(::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+
 void shut_down_writing(int fd) {
   ::shutdown(fd, SHUT_WR);
 }

@@ -46,6 +46,9 @@ class Fd {
 /// when the process is out of descriptors (the connection stays in the backlog).
 [[nodiscard]] Fd accept_from(int listener, bool& exhausted);
 
+/// Writes what the socket takes at once and lets the rest go: a last word to somebody who is turned away.
+void send_last_word(int fd, std::string_view bytes);
+
 /// Ends our half of the stream; the peer may still send.
 void shut_down_writing(int fd);
 
