@@ -204,6 +204,13 @@ def tool_tests(options, progress):
     return counts
 
 
+def node_tests(name, command, env, progress):
+    """Runs one file of tests. Returns (passed, failed, output)."""
+    code, output = run(name, command, env=env, cwd=ROOT / "tests", progress=progress)
+    passed, failed = (int((re.search(rf"^# {word} (\d+)$", output, re.M) or [0, 0])[1]) for word in ("pass", "fail"))
+    return passed, failed or int(code != 0), output
+
+
 def black_box(preset, folders):
     def stage(options, progress):
         name = f"blackbox-{preset}"
@@ -213,7 +220,6 @@ def black_box(preset, folders):
             if code:
                 complain("npm-ci", output)
                 return Counts(0, 1)
-        files = sorted(p for folder in folders for p in (tests / folder).glob("*.test.mjs"))
         command = [*prefix_of(preset), "node", "--test", "--test-reporter=tap", "--test-concurrency=1",
                    f"--test-timeout={TEST_MS_MAX}"]
         if options.filter:
@@ -221,13 +227,20 @@ def black_box(preset, folders):
         env = {"TAUT_BINARY": str(ROOT / "build" / preset / "taut")}
         if preset != "release":
             env["TAUT_TEST_PATIENCE_MS"] = SANITIZED_PATIENCE_MS
-        code, output = run(name, [*command, *files], env=env, cwd=tests, progress=progress)
-        passed, failed = (int((re.search(rf"^# {word} (\d+)$", output, re.M) or [0, 0])[1]) for word in ("pass", "fail"))
-        if code and not failed:
-            failed = 1
-        if failed:
-            complain(name, "\n".join(re.findall(r"^\s*not ok .*$", output, re.M)) + "\n" + output)
-        return Counts(passed, failed)
+        counts, again = Counts(), []
+        for file in sorted(p for folder in folders for p in (tests / folder).glob("*.test.mjs")):
+            passed, failed, output = node_tests(name, [*command, file], env, progress)
+            if failed:  # once more: a starved machine fails a test now and then, a defect fails it twice
+                again.append(file.name)
+                complain(name, "\n".join(re.findall(r"^\s*not ok .*$", output, re.M)) + "\n" + output)
+                passed, failed, output = node_tests(f"{name}-again", [*command, file], env, progress)
+            if failed:
+                complain(f"{name}-again", "\n".join(re.findall(r"^\s*not ok .*$", output, re.M)) + "\n" + output)
+            counts.passed += passed
+            counts.failed += failed
+        if again:
+            counts.note = f"needed a second run: {', '.join(again)}"
+        return counts
 
     return stage
 
