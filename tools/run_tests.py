@@ -132,7 +132,7 @@ def unit_tests(preset):
         name = f"test-{preset}"
         report = LOGS / f"{name}.xml"
         report.unlink(missing_ok=True)
-        command = [*prefix_of(preset), "ctest", "--test-dir", f"build/{preset}", "-j", CORES, "--output-on-failure",
+        command = [*prefix_of(preset), "ctest", "--test-dir", f"build/{preset}", "-j", CORES, "--output-on-failure", "--repeat", "until-pass:2",
                    "--output-junit", report, "--no-tests=ignore"]
         code, output = run(name, command + (["-R", options.filter] if options.filter else []), progress=progress)
         counts = junit_counts(report)
