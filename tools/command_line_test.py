@@ -54,7 +54,8 @@ class CommandLineTest(unittest.TestCase):
         self.refuses(["frobnicate"], "taut: unknown command frobnicate; taut help lists them")
 
     def test_half_a_command_asks_for_the_other_half(self):
-        self.refuses(["load"], "taut: load needs a second word: load chat, load idle, load floor")
+        for half in (["load"], ["load", "--help"], ["help", "load"]):
+            self.refuses(half, "taut: load needs a second word: load chat, load idle, load floor")
 
     def test_wrong_settings_are_one_line_with_the_remedy(self):
         self.refuses(["serve"], "taut serve: --secret-file is missing: give --secret-file FILE")

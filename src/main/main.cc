@@ -45,7 +45,8 @@ int unknown(Arguments arguments) {
   std::string given = arguments[0];
   const bool first_word_known = std::ranges::any_of(
       kCommands, [&](const Command& command) { return command.name.starts_with(given + " "); });
-  if (first_word_known && arguments.size() > 1) given += " " + std::string(arguments[1]);
+  if (first_word_known && arguments.size() > 1 && !std::string_view(arguments[1]).starts_with("-"))
+    given += " " + std::string(arguments[1]);
   std::vector<std::string_view> names{"help"};
   std::string below;
   for (const Command& command : kCommands) {
