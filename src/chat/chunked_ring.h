@@ -13,7 +13,7 @@
 namespace taut::chat {
 
 /// Largest single allocation of a conversation's windows and logs, in bytes.
-inline constexpr size_t kChunkBytesMax = 64 * 1024;
+inline constexpr size_t kChunkBytesMax = size_t{64} * 1024;
 
 /// Up to `limit` plain values, oldest first; a push beyond the limit overwrites the oldest.
 /// Grows 16, 64, 256, … elements up to one chunk by copying, from then on chunk by chunk; once it holds

@@ -42,9 +42,7 @@ template <class T>
 consteval bool free_of_views() {
   using U = std::remove_cv_t<T>;
   if constexpr (std::is_arithmetic_v<U> || std::is_enum_v<U> || std::is_pointer_v<U> ||
-                std::is_same_v<U, std::byte>) {
-    return true;
-  } else if constexpr (kVouchedFreeOfViews<U>) {
+                std::is_same_v<U, std::byte> || kVouchedFreeOfViews<U>) {
     return true;
   } else if constexpr (std::is_array_v<U>) {
     return free_of_views<std::remove_all_extents_t<U>>();

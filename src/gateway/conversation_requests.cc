@@ -92,74 +92,83 @@ ConversationRecord* Conversations::find_for(const ConversationRequest& request) 
 void Conversations::send(const ConversationRequest& request) {
   ConversationRecord* record = find_for(request);
   if (record == nullptr) return;
-  chat::Conversation& machine = record->machine;
-  const XXH128_hash_t id_hash =
-      XXH3_128bits_withSeed(request.client_msg_id.data(), request.client_msg_id.size(), hash_seed_);
-  const chat::IdHash id{.high = id_hash.high64, .low = id_hash.low64};
-  const chat::Party party = party_of(request.from, *record);
-  machine.expect_send(party, id);
-  const uint64_t body = XXH3_64bits_withSeed(request.text.data(), request.text.size(),
-                                             hash_seed_ + static_cast<uint64_t>(request.kind));
-  const auto kind = chat_term(request.kind);
-  const chat::SendDecision decision = machine.on_send(party, id, body, kind);
+  const chat::SendDecision decision = decide_send(request, *record);
   if (decision.code != chat::Code::ok) {
     metrics_.messages_refused.add(1);
     return refuse(request.from, request.conversation, error_of(decision.code), words_of(decision.code),
                   Lane::send_answer);
   }
-  wire::Ack ack{.ref = request.from.ref,
-                .conversation = request.conversation,
-                .client_msg_id = request.client_msg_id,
-                .epoch = decision.epoch,
-                .seq = decision.seq,
-                .ts = static_cast<uint64_t>(decision.dup ? decision.ts_ms : wall_ms()),
-                .level = wire::AckLevel::accepted,
-                .dup = decision.dup};
+  const wire::Ack ack{.ref = request.from.ref,
+                      .conversation = request.conversation,
+                      .client_msg_id = request.client_msg_id,
+                      .epoch = decision.epoch,
+                      .seq = decision.seq,
+                      .ts = static_cast<uint64_t>(decision.dup ? decision.ts_ms : wall_ms()),
+                      .level = wire::AckLevel::accepted,
+                      .dup = decision.dup};
   if (decision.dup) {
     metrics_.messages_duplicate.add(1);
     return courier_.answer(request.from.connection, ack, Lane::send_answer);
   }
-  Block* message = nullptr;
-  if (!short_of_memory()) {
-    message = make_frame(shard_.pool(), wire::Message{.conversation = request.conversation,
-                                                      .epoch = decision.epoch,
-                                                      .seq = decision.seq,
-                                                      .from = {.kind = wire_term(request.from.kind),
-                                                               .id = request.from.id,
-                                                               .name = request.from.name},
-                                                      .client_msg_id = request.client_msg_id,
-                                                      .kind = request.kind,
-                                                      .text = request.text,
-                                                      .ts = ack.ts});
-  }
+  Block* message = short_of_memory() ? nullptr : make_message(request, ack);
   if (message == nullptr) {
     metrics_.messages_refused.add(1);
     return refuse(request.from, request.conversation, wire::ErrorCode::overloaded,
                   "no memory for the message", Lane::send_answer);
   }
+  accept_send(request, *record, decision, ack, message);
+}
+
+chat::SendDecision Conversations::decide_send(const ConversationRequest& request,
+                                              ConversationRecord& record) {
+  const std::string_view id_text = request.client_msg_id;
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(id_text.data(), id_text.size(), hash_seed_);
+  const chat::IdHash id{.high = hash.high64, .low = hash.low64};
+  const chat::Party party = party_of(request.from, record);
+  record.machine.expect_send(party, id);
+  const uint64_t body = XXH3_64bits_withSeed(request.text.data(), request.text.size(),
+                                             hash_seed_ + static_cast<uint64_t>(request.kind));
+  return record.machine.on_send(party, id, body, chat_term(request.kind));
+}
+
+Block* Conversations::make_message(const ConversationRequest& request, const wire::Ack& ack) {
+  const Requester& from = request.from;
+  return make_frame(shard_.pool(),
+                    wire::Message{.conversation = request.conversation,
+                                  .epoch = ack.epoch,
+                                  .seq = ack.seq,
+                                  .from = {.kind = wire_term(from.kind), .id = from.id, .name = from.name},
+                                  .client_msg_id = request.client_msg_id,
+                                  .kind = request.kind,
+                                  .text = request.text,
+                                  .ts = ack.ts});
+}
+
+void Conversations::accept_send(const ConversationRequest& request, ConversationRecord& record,
+                                const chat::SendDecision& decision, const wire::Ack& ack, Block* message) {
   Block* accepted = nullptr;
   if (decision.accepts) {
-    accepted = append_event(*record, {.conversation = machine.id(),
-                                      .epoch = decision.epoch,
-                                      .seq = decision.seq - 1,
-                                      .event = wire::EventKind::accepted,
-                                      .agent = request.from.id,
-                                      .group = {},
-                                      .reason = {},
-                                      .owner_epoch = machine.owner_epoch(),
-                                      .ts = ack.ts});
+    accepted = append_event(record, {.conversation = record.machine.id(),
+                                     .epoch = decision.epoch,
+                                     .seq = decision.seq - 1,
+                                     .event = wire::EventKind::accepted,
+                                     .agent = request.from.id,
+                                     .group = {},
+                                     .reason = {},
+                                     .owner_epoch = record.machine.owner_epoch(),
+                                     .ts = ack.ts});
   }
-  if (void* evicted = machine.append_message(message, wall_ms()); evicted != nullptr) {
+  if (void* evicted = record.machine.append_message(message, wall_ms()); evicted != nullptr) {
     metrics_.items_evicted.add(1);
     shard_.pool().release(static_cast<Block*>(evicted));
   }
   metrics_.messages_accepted.add(1);
   courier_.answer(request.from.connection, ack, Lane::send_answer);
   if (accepted != nullptr) {
-    push_event(*record, accepted, Handle{});
-    tell_dispatcher(MailKind::conversation_accepted, *record);
+    push_event(record, accepted, Handle{});
+    tell_dispatcher(MailKind::conversation_accepted, record);
   }
-  push_message(*record, message, kind, decision.seq, request.from);
+  push_message(record, message, chat_term(request.kind), decision.seq, request.from);
 }
 
 void Conversations::accept(const ConversationRequest& request) {

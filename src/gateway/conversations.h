@@ -116,6 +116,11 @@ class Conversations final : public PageListener {
 
   // requests on one
   void send(const ConversationRequest& request);
+  [[nodiscard]] chat::SendDecision decide_send(const ConversationRequest& request,
+                                               ConversationRecord& record);
+  [[nodiscard]] Block* make_message(const ConversationRequest& request, const wire::Ack& ack);
+  void accept_send(const ConversationRequest& request, ConversationRecord& record,
+                   const chat::SendDecision& decision, const wire::Ack& ack, Block* message);
   void accept(const ConversationRequest& request);
   void decline(const ConversationRequest& request);
   void close(const ConversationRequest& request);

@@ -73,7 +73,9 @@ TEST(ServeSettings, RefuseIdsThatTheProtocolCannotCarry) {
 
 TEST(ServeSettings, RefuseLimitsThatContradictEachOther) {
   EXPECT_THAT(serve_error({"--soft-limit-bytes", "8MiB"}), HasSubstr("is above --hard-limit-bytes"));
-  EXPECT_THAT(serve_error({"--max-text-bytes", "1MiB"}), HasSubstr("is above --soft-limit-bytes"));
+  EXPECT_THAT(serve_error({"--max-text-bytes", "20000", "--soft-limit-bytes", "16KiB"}),
+              HasSubstr("is above --soft-limit-bytes"));
+  EXPECT_THAT(serve_error({"--pool-base-bytes", "2GiB"}), HasSubstr("is above --pool-bytes-max"));
   EXPECT_THAT(serve_error({"--group", "a", "--group", "a"}), HasSubstr("same group twice"));
 }
 

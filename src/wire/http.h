@@ -9,8 +9,8 @@
 
 namespace taut::wire {
 
-inline constexpr size_t kHttpHeadBytesMax = 16 * 1024;
-inline constexpr size_t kHttpBodyBytesMax = 64 * 1024;
+inline constexpr size_t kHttpHeadBytesMax = size_t{16} * 1024;
+inline constexpr size_t kHttpBodyBytesMax = size_t{64} * 1024;
 
 enum class HttpMethod : uint8_t { get, head, post, put, delete_, options, patch, other };
 
