@@ -36,9 +36,14 @@ void Courier::receive(const Delivery& delivery) {
     if (delivery.lane == Lane::page_end) say_taken(delivery.cursor, true);
     return;
   }
+  const bool answers = delivery.lane == Lane::answer || delivery.lane == Lane::send_answer;
+  if (delivery.frame == nullptr && answers) return sessions_.drop(*session);
   if (delivery.frame != nullptr) {
     put(*session, delivery.frame, true);
-    if (session->phase != Session::Phase::open) return;
+    if (session->phase != Session::Phase::open) {
+      if (delivery.lane == Lane::page_end) say_taken(delivery.cursor, true);
+      return;
+    }
     sessions_.touch(*session, is_push(delivery.lane));
   }
   apply(*session, delivery);

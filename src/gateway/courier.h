@@ -52,8 +52,8 @@ class Courier {
       apply(*session, Delivery{.to = connection, .lane = lane});
       return;
     }
-    Block* frame = make_frame(shard_.pool(), message);
-    if (frame != nullptr) deliver({.to = connection, .frame = frame, .lane = lane});
+    Block* frame = make_frame(shard_.pool(), message);  // without one its shard drops the connection
+    deliver({.to = connection, .frame = frame, .lane = lane});
   }
 
   /// Takes over one reference of delivery.frame.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <memory>
+#include <utility>
 
 #include "base/assert.h"
 #include "gateway/assets.h"
@@ -71,7 +72,7 @@ void HttpService::adopt(const Mail& mail) {
   shard_->timers().arm(connection.idle, shard_->now_ns() + kIdleNs);
   if (!shard_->poller().add(connection.fd.get(), Interest::read, connection.self.bits()))
     return drop(connection);
-  answer_all(connection);
+  answer(connection);
 }
 
 void HttpService::on_events(std::span<const PollEvent> events) {
@@ -82,7 +83,7 @@ void HttpService::on_events(std::span<const PollEvent> events) {
       connection->blocked = false;
       shard_->poller().modify(connection->fd.get(), Interest::read, connection->self.bits());
       write(*connection);
-    } else if (event.readable) {
+    } else if (event.readable && !connection->waiting) {
       read(*connection);
     }
   }
@@ -95,20 +96,29 @@ void HttpService::read(Connection& connection) {
   if (n <= 0) return drop(connection);
   connection.in.append(buffer.data(), static_cast<size_t>(n));
   shard_->timers().arm(connection.idle, shard_->now_ns() + kIdleNs);
-  answer_all(connection);
+  answer(connection);
 }
 
-void HttpService::answer_all(Connection& connection) {
-  while (!connection.close_when_written && connection.out.size() < kOutBytesMax) {
-    const wire::HttpOutcome outcome = wire::parse_http_request(connection.in);
-    if (outcome.kind == wire::HttpOutcome::Kind::need_more) break;
-    if (outcome.kind == wire::HttpOutcome::Kind::error) {
-      connection.out += wire::write_http_problem(outcome.status, outcome.detail, false);
-      connection.close_when_written = true;
-      break;
-    }
+void HttpService::continue_work() {
+  const std::vector<Handle> waiting = std::exchange(waiting_, {});
+  for (const Handle handle : waiting) {
+    Connection* connection = connections_.find(handle);
+    if (connection == nullptr) continue;
+    connection->waiting = false;
+    answer(*connection);
+  }
+}
+
+/// One request; those behind it wait for the next turn, so that everybody gets a turn, SIGTERM included.
+void HttpService::answer(Connection& connection) {
+  const wire::HttpOutcome outcome = wire::parse_http_request(connection.in);
+  if (outcome.kind == wire::HttpOutcome::Kind::need_more) return;
+  if (outcome.kind == wire::HttpOutcome::Kind::error) {
+    connection.out = wire::write_http_problem(outcome.status, outcome.detail, false);
+    connection.close_when_written = true;
+  } else {
     connection.in.erase(0, outcome.consumed);
-    connection.out += respond(outcome.request);
+    connection.out = respond(outcome.request);
     connection.close_when_written = !outcome.request.keep_alive;
   }
   write(connection);
@@ -126,7 +136,10 @@ void HttpService::write(Connection& connection) {
     if (n < 0) return drop(connection);
     connection.out.erase(0, static_cast<size_t>(n));
   }
-  if (connection.close_when_written) drop(connection);
+  if (connection.close_when_written) return drop(connection);
+  if (connection.in.empty()) return;
+  connection.waiting = true;
+  waiting_.push_back(connection.self);
 }
 
 void HttpService::drop(Connection& connection) {

@@ -36,8 +36,8 @@ class HttpService final : public ShardProgram {
   void on_mail(ShardId from, std::span<const Mail> batch) override;
   void on_timer(Timer& timer) override;
   void flush() override;
-  [[nodiscard]] bool has_work() const override { return false; }
-  void continue_work() override {}
+  [[nodiscard]] bool has_work() const override { return !waiting_.empty(); }
+  void continue_work() override;
   void stop() override;
   [[nodiscard]] bool stopped() const override { return stopping_; }
 
@@ -45,8 +45,6 @@ class HttpService final : public ShardProgram {
   /// An idle connection is closed after this.
   static constexpr int64_t kIdleNs = 30'000'000'000;
   static constexpr uint32_t kConnectionsMax = 1'024;
-  /// A client that asks without reading is cut off here.
-  static constexpr size_t kOutBytesMax = 4U << 20;
 
   struct Connection {
     explicit Connection(Handle handle) : self(handle) {}
@@ -55,7 +53,8 @@ class HttpService final : public ShardProgram {
     Timer idle;
     std::string in;
     std::string out;
-    bool blocked = false;
+    bool blocked = false;  ///< `out` waits for the socket; nothing is read or answered meanwhile
+    bool waiting = false;  ///< in `waiting_`
     bool close_when_written = false;
   };
 
@@ -68,7 +67,7 @@ class HttpService final : public ShardProgram {
 
   void adopt(const Mail& mail);
   void read(Connection& connection);
-  void answer_all(Connection& connection);
+  void answer(Connection& connection);
   void write(Connection& connection);
   void drop(Connection& connection);
 
@@ -84,6 +83,7 @@ class HttpService final : public ShardProgram {
   std::vector<MetricsSource> sources_;
   auth::Signer signer_;
   SlotMap<Connection> connections_;
+  std::vector<Handle> waiting_;  ///< connections whose input may hold another request
   Shard* shard_ = nullptr;
   uint64_t demo_ids_ = 0;
   bool stopping_ = false;

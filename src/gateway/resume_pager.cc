@@ -47,8 +47,8 @@ void ResumePager::send_page(Cursor& cursor) {
   cursor.next = end + 1;
   for (; seq <= end; ++seq) {
     Block* frame = item_frame_for(shard_.pool(), *record, seq, cursor.for_visitor);
-    if (frame == nullptr) continue;
     const bool page_end = more && seq == end;
+    if (frame == nullptr && !page_end) continue;
     courier_.deliver({.to = cursor.connection,
                       .conversation = cursor.conversation,
                       .frame = frame,

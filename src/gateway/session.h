@@ -45,6 +45,8 @@ struct Session {
   bool touched = false;                ///< in a list of this turn's flush
   bool touched_first = false;          ///< in the list that is written first, because it got a push
   bool unfinished = false;             ///< has whole frames left that no event will announce
+  bool waits_for_room = false;         ///< unfinished once more as soon as its output is below the soft limit
+  bool deaf = false;                   ///< what it sends cannot be understood any more: thrown away unseen
   bool write_blocked = false;          ///< waits for the socket to take more
   bool read_paused = false;            ///< not read while its own output is over the soft limit
   bool leaving = false;                ///< to be handed over as soon as the current frame is done

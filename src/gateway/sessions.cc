@@ -98,8 +98,14 @@ void Sessions::on_event(const PollEvent& event) {
 }
 
 void Sessions::read(Session& session, bool from_socket) {
-  if (session.unfinished && from_socket) return;  // its turn comes in continue_work()
+  if (from_socket && !session.deaf) {
+    // Its turn comes in continue_work(). Until what it kept is understood, the scratch has no room for more.
+    if (session.unfinished || session.waits_for_room || is_held_up(session)) return;
+  }
   std::span<char> unread;
+  if (session.deaf && session.connection.has_kept()) {
+    static_cast<void>(session.connection.receive(scratch_, shard_.pool(), false, unread));  // thrown away
+  }
   const net::IoResult result = session.connection.receive(scratch_, shard_.pool(), from_socket, unread);
   metrics_.bytes_received.add(result.bytes);
   if (result.status == net::Io::closed) {
@@ -110,6 +116,7 @@ void Sessions::read(Session& session, bool from_socket) {
     keep(session, unread);
     return;
   }
+  if (session.deaf) return;
   if (session.phase == Session::Phase::http) {
     const size_t understood = events_->on_http(session, {unread.data(), unread.size()});
     unread = unread.subspan(understood);
@@ -128,7 +135,7 @@ void Sessions::read(Session& session, bool from_socket) {
 
 void Sessions::understand(Session& session, std::span<char> unread) {
   for (uint32_t frames = 0;; ++frames) {
-    if (frames == kFramesPerTurn || over_soft_limit(session)) {
+    if (frames == kFramesPerTurn || is_held_up(session)) {
       keep(session, unread);
       if (session.phase != Session::Phase::dead && !unread.empty() && !session.unfinished) {
         session.unfinished = true;
@@ -189,6 +196,7 @@ void Sessions::on_control(Session& session, const wire::WsOutcome& frame) {
 
 void Sessions::on_broken_framing(Session& session, const wire::WsOutcome& error) {
   metrics_.closed_protocol.add(1);
+  session.deaf = true;  // nobody knows where the next frame begins
   if (session.phase == Session::Phase::closing) return drop(session);
   close(session, error.close_code, error.reason);
 }
@@ -217,7 +225,10 @@ void Sessions::continue_work() {
     Session* session = sessions_.find(unfinished_[i]);
     if (session == nullptr || session->phase == Session::Phase::dead) continue;
     session->unfinished = false;
-    if (over_soft_limit(*session)) continue;  // taken up again when it has drained
+    if (is_held_up(*session)) {
+      session->waits_for_room = true;  // the end of this turn writes, and after_write() looks
+      continue;
+    }
     read(*session, false);
   }
   unfinished_.erase(unfinished_.begin(), unfinished_.begin() + static_cast<std::ptrdiff_t>(count));
@@ -287,10 +298,11 @@ void Sessions::after_write(Session& session) {
   } else if (!over && session.over_limit_since_ns != 0) {
     session.over_limit_since_ns = 0;
     events_->on_drained(session);
-    if (session.connection.has_kept() && !session.unfinished) {
-      session.unfinished = true;
-      unfinished_.push_back(session.self);
-    }
+  }
+  if (!over && session.waits_for_room) {
+    session.waits_for_room = false;
+    session.unfinished = true;
+    unfinished_.push_back(session.self);
   }
   session.read_paused = over;
   update_interest(session);
@@ -314,6 +326,8 @@ void Sessions::close(Session& session, wire::CloseCode code, std::string_view re
   session.endpoint = nullptr;
   session.phase = Session::Phase::closing;
   session.read_paused = false;
+  // What follows a refused request is no WebSocket; what had to wait so far is not waited for.
+  session.deaf = session.deaf || !websocket || session.unfinished || session.waits_for_room;
   session.deadline_ns = shard_.now_ns() + kGoodbyeNs;
   if (websocket) {
     std::string text(reason);

@@ -104,6 +104,10 @@ class Sessions {
   }
 
  private:
+  /// Its frames wait until its output has drained. A goodbye waits for nothing.
+  [[nodiscard]] bool is_held_up(const Session& session) const {
+    return session.phase != Session::Phase::closing && over_soft_limit(session);
+  }
   void read(Session& session, bool from_socket);
   void understand(Session& session, std::span<char> unread);
   void on_control(Session& session, const wire::WsOutcome& frame);

@@ -9,11 +9,14 @@
 #include <cstring>
 
 #include "base/assert.h"
+#include "wire/http.h"
 
 namespace taut::net {
 
 namespace {
 
+/// A request that has not arrived as a whole.
+constexpr auto kHttpKeptMax = static_cast<uint32_t>(wire::kHttpHeadBytesMax + wire::kHttpBodyBytesMax);
 /// Pieces in one writev; more wait for the next call.
 constexpr uint32_t kPiecesPerWrite = 64;
 
@@ -24,7 +27,8 @@ bool again(int error) {
 }  // namespace
 
 Scratch::Scratch(uint32_t frame_bytes_max)
-    : capacity(frame_bytes_max + static_cast<uint32_t>(wire::kWsKeptBeyondMessageMax) + kReadBytes) {
+    : capacity(std::max(frame_bytes_max + static_cast<uint32_t>(wire::kWsKeptBeyondMessageMax), kHttpKeptMax) +
+               kReadBytes) {
   data = static_cast<char*>(::operator new(capacity + wire::kReadablePadding, std::align_val_t{64}));
   std::memset(data, 0, capacity + wire::kReadablePadding);
 }
@@ -41,7 +45,7 @@ IoResult Connection::receive(Scratch& scratch, BufferPool& pool, bool from_socke
   uint32_t held = 0;
   if (kept_ != nullptr) {
     held = kept_->written;
-    TAUT_ASSERT(held + Scratch::kReadBytes <= scratch.capacity);
+    TAUT_ASSERT(held + (from_socket ? Scratch::kReadBytes : 0) <= scratch.capacity);
     std::memcpy(scratch.data, kept_->data(), held);
     pool.release(kept_);
     kept_ = nullptr;
