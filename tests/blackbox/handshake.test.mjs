@@ -1,10 +1,12 @@
 // What the HTTP side answers: refused handshakes, health, metrics and the token endpoint, asked with curl.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Peer, talk } from './peer.mjs';
 import { RawSocket, kHandshake } from './raw_socket.mjs';
-import { Server, on_one_server, scenario } from './server.mjs';
+import { Server, on_one_server, scenario, within } from './server.mjs';
 
 const execute = promisify(execFile);
 const on_it = on_one_server([]);
@@ -67,6 +69,25 @@ on_it('health and readiness are answered', async (server) => {
   assert.equal((await curl(server, '/healthz')).status, 200);
   assert.equal((await curl(server, '/readyz')).status, 200);
   assert.equal((await curl(server, '/no/such/place')).status, 404);
+});
+
+on_it('requests that a client asked without reading are answered when it reads', async (server) => {
+  const kRequests = 800; // together more than the server keeps for one connection
+  const socket = connect(server.port, '127.0.0.1');
+  socket.pause();
+  socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(kRequests));
+  await setTimeout(500);
+  let answers = 0;
+  const all = new Promise((resolve, reject) => {
+    socket.setEncoding('latin1').on('data', (text) => {
+      answers += text.split('# TYPE taut_turns_total').length - 1;
+      if (answers >= kRequests - 5) resolve(); // a few may be cut by the borders of the chunks
+    });
+    socket.on('error', reject).on('close', () => reject(new Error(`closed after ${answers} answers`)));
+  });
+  socket.resume();
+  await within(all, () => `all answers, not ${answers}`);
+  socket.destroy();
 });
 
 on_it('metrics are Prometheus text and count', async (server) => {
