@@ -4,6 +4,8 @@
 #include <array>
 
 #include "auth/jwt.h"
+#include "chat/types.h"
+#include "core/mesh.h"
 
 namespace taut::gateway {
 
@@ -203,7 +205,7 @@ void add_engine(std::vector<ConfigRow>& rows, Settings& s) {
                   .section = "Engine",
                   .field = &s.shards,
                   .help = "Threads that carry messages; 0 is one per usable physical core",
-                  .max = 256});
+                  .max = Mesh::kMembersMax - 1});  // the HTTP service is a member, too
   rows.push_back({.key = "wait",
                   .section = "Engine",
                   .field = choice_field(s.wait, kWaitModes),
@@ -253,6 +255,10 @@ Status check(const Settings& s) {
   if (s.pool_base_bytes > s.pool_bytes_max) {
     return fail("--pool-base-bytes " + std::to_string(s.pool_base_bytes) + " is above --pool-bytes-max " +
                 std::to_string(s.pool_bytes_max) + ": lower it");
+  }
+  if (s.groups.size() > chat::kGroupsMax) {
+    return fail("--group is given " + std::to_string(s.groups.size()) + " times: at most " +
+                std::to_string(chat::kGroupsMax));
   }
   if (has_twice(s.groups)) return fail("--group names the same group twice: remove one");
   return {};

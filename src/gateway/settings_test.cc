@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "chat/types.h"
+
 namespace taut::gateway {
 namespace {
 
@@ -77,6 +79,18 @@ TEST(ServeSettings, RefuseLimitsThatContradictEachOther) {
               HasSubstr("is above --soft-limit-bytes"));
   EXPECT_THAT(serve_error({"--pool-base-bytes", "2GiB"}), HasSubstr("is above --pool-bytes-max"));
   EXPECT_THAT(serve_error({"--group", "a", "--group", "a"}), HasSubstr("same group twice"));
+}
+
+TEST(ServeSettings, RefuseMoreThanTheEngineCanNumber) {
+  EXPECT_EQ(serve_error({"--shards", "255"}), "");
+  EXPECT_THAT(serve_error({"--shards", "256"}), HasSubstr("255"));
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i <= chat::kGroupsMax; ++i) names.push_back("--group=g" + std::to_string(i));
+  std::vector<const char*> flags;
+  for (const std::string& name : names) flags.push_back(name.c_str());
+  EXPECT_THAT(serve_error(flags), HasSubstr("at most 64"));
+  flags.pop_back();
+  EXPECT_EQ(serve_error(flags), "");
 }
 
 TEST(ServeSettings, OriginsHaveASchemeAndNoPath) {
