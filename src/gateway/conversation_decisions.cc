@@ -92,7 +92,7 @@ Block* Conversations::append(ConversationRecord& record, const chat::Change& cha
 
 Block* Conversations::append_event(ConversationRecord& record, const wire::Event& event) {
   Block* item = make_frame(shard_.pool(), event);
-  TAUT_ASSERT(item != nullptr);  // short_of_memory() keeps a tenth of the pool for this
+  TAUT_ASSERT(item != nullptr);  // short_of_memory() keeps a part of the pool for this
   if (void* evicted = record.machine.append_event(item, static_cast<int64_t>(event.ts)); evicted != nullptr) {
     metrics_.items_evicted.add(1);
     shard_.pool().release(static_cast<Block*>(evicted));

@@ -260,6 +260,8 @@ void Dialogue::route(Session& session, ConversationRequest& request) {
   if (home == shard_.id()) return conversations_.handle(request);
   Block* packed = pack(shard_.pool(), request);
   if (packed != nullptr) return shard_.send(home, mail_of(MailKind::agent_request, RequestMail{packed}));
+  // Of a hello it could never learn where it stands: it resumes.
+  if (request.type == wire::ClientType::hello) return sessions_.drop(session);
   const Lane lane = request.type == wire::ClientType::send ? Lane::send_answer : Lane::answer;
   courier_.answer(session.self,
                   wire::ErrorMessage{.has_ref = true,

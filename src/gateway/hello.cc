@@ -125,6 +125,7 @@ void Dialogue::say_missed(Session& session, const wire::ClientMessage& message) 
   const hub::Endpoint& endpoint = *session.endpoint;
   const bool agent = endpoint.role == Role::agent;
   const auto ask = [&](std::string_view conversation, const wire::ResumePoint* point) {
+    if (session.phase != Session::Phase::open) return;  // dropped while it was told of another one
     ConversationRequest request{.type = wire::ClientType::hello,
                                 .has_cursor = point != nullptr,
                                 .epoch = point == nullptr ? 0 : point->epoch,
@@ -147,7 +148,6 @@ void Dialogue::say_missed(Session& session, const wire::ClientMessage& message) 
   for (size_t i = 0; i < message.resume.size(); ++i) {
     const std::string_view conversation = message.resume[i].conversation;
     if (named_before(message.resume, i) || (agent && endpoint.topic(conversation) != nullptr)) continue;
-    if (session.phase != Session::Phase::open) return;
     ask(conversation, &message.resume[i]);
   }
 }

@@ -13,7 +13,7 @@ namespace {
 
 /// Ticks of the running clock in one ping interval: how finely a stall of the process is told from silence.
 constexpr int64_t kTicksPerPing = 8;
-constexpr uint32_t kCloseFrameMax = 2 + static_cast<uint32_t>(wire::kWsControlBytesMax);
+constexpr uint32_t kControlFrameMax = 2 + static_cast<uint32_t>(wire::kWsControlBytesMax);
 /// Sessions that one turn can touch without the lists growing.
 constexpr uint32_t kTouchedReserve = 4096;
 
@@ -179,8 +179,9 @@ void Sessions::on_control(Session& session, const wire::WsOutcome& frame) {
     return;
   }
   if (frame.opcode == wire::WsOpcode::ping) {
-    const std::span<char> room = session.connection.out().prepare(shard_.pool(), kCloseFrameMax);
-    if (session.phase == Session::Phase::closing || room.empty()) return;
+    if (session.phase == Session::Phase::closing) return;
+    const std::span<char> room = session.connection.out().prepare(shard_.pool(), kControlFrameMax);
+    if (room.empty()) return;
     const size_t size = wire::write_ws_control(room, wire::WsOpcode::pong, frame.text());
     if (!session.connection.out().commit(shard_.pool(), static_cast<uint32_t>(size))) return drop(session);
     touch(session, false);
@@ -211,15 +212,21 @@ void Sessions::leave(Session& session, std::span<const char> unread) {
   shard_.poller().remove(session.connection.fd());
   net::Fd fd = session.connection.take_fd();
   std::string unsent;
-  std::array<iovec, 8> pieces;  // a handshake's answer is one piece
-  for (uint32_t i = 0, count = session.connection.out().gather(pieces); i < count; ++i) {
-    unsent.append(static_cast<const char*>(pieces[i].iov_base), pieces[i].iov_len);
+  hub::OutQueue& out = session.connection.out();
+  while (!out.empty()) {
+    std::array<iovec, 8> pieces;  // a handshake's answer is one piece
+    const size_t before = unsent.size();
+    for (uint32_t i = 0, count = out.gather(pieces); i < count; ++i) {
+      unsent.append(static_cast<const char*>(pieces[i].iov_base), pieces[i].iov_len);
+    }
+    out.consume(shard_.pool(), back_, static_cast<uint32_t>(unsent.size() - before));
   }
   events_->on_leave(session, std::move(fd), {unread.data(), unread.size()}, std::move(unsent));
   bury(session);
 }
 
 void Sessions::continue_work() {
+  if (shard_.congested()) return;  // what is read may cause mail
   const size_t count = unfinished_.size();
   for (size_t i = 0; i < count; ++i) {
     Session* session = sessions_.find(unfinished_[i]);
@@ -295,7 +302,8 @@ void Sessions::after_write(Session& session) {
   if (over && session.over_limit_since_ns == 0) {
     session.over_limit_since_ns = shard_.now_ns();
     schedule(session);
-  } else if (!over && session.over_limit_since_ns != 0) {
+  } else if (!over && (session.over_limit_since_ns != 0 || !session.pages_waiting.empty())) {
+    // A page may have met the limit within this turn, and the write then found room for all of it.
     session.over_limit_since_ns = 0;
     events_->on_drained(session);
   }
@@ -332,7 +340,7 @@ void Sessions::close(Session& session, wire::CloseCode code, std::string_view re
   if (websocket) {
     std::string text(reason);
     if (retry_after_ms != 0) text += " retry_after_ms=" + std::to_string(retry_after_ms);
-    const std::span<char> room = session.connection.out().prepare(shard_.pool(), kCloseFrameMax);
+    const std::span<char> room = session.connection.out().prepare(shard_.pool(), kControlFrameMax);
     if (room.empty()) return drop(session);
     const size_t size = wire::write_ws_close(room, code, text);
     if (!session.connection.out().commit(shard_.pool(), static_cast<uint32_t>(size))) return drop(session);
@@ -408,7 +416,7 @@ void Sessions::judge(Session& session) {
     case hub::Liveness::Verdict::ping:
       break;
   }
-  const std::span<char> room = session.connection.out().prepare(shard_.pool(), kCloseFrameMax);
+  const std::span<char> room = session.connection.out().prepare(shard_.pool(), kControlFrameMax);
   if (room.empty()) return;
   const size_t size = wire::write_ws_control(room, wire::WsOpcode::ping, "");
   if (!session.connection.out().commit(shard_.pool(), static_cast<uint32_t>(size))) return drop(session);

@@ -129,6 +129,19 @@ scenario_on_shards('a long absence is caught up in order, live items behind the 
   assert.equal(v2.frames.filter((f) => f.type === 'resumed').length, 1);
 });
 
+scenario_on_shards('pages longer than the soft limit follow each other to the end', ['--rate-agent', '0/0', '--soft-limit-bytes', '32768'], async (server) => {
+  const kMissed = 450;
+  const { a, v, c, seq } = await talk(server);
+  v.drop();
+  for (let i = 0; i < kMissed; i++) a.say({ type: 'send', ref: 1_000_000 + i, conversation: c, client_msg_id: `b-${i}`, text: `text ${i}` });
+  await a.take((f) => f.ref === 1_000_000 + kMissed - 1);
+  const back = await visitor(server, 'v1', at(c, seq));
+  assert.equal((await back.take('resumed')).seq, seq + kMissed);
+  assert.deepEqual(back.seqs(c), up_to(seq + kMissed, seq + 1));
+  await a.send(c, 'live');
+  await back.item(c, seq + kMissed + 1);
+});
+
 scenario_on_shards('several conversations are resumed by one hello', [], async (server) => {
   const v = await visitor(server, 'v1');
   const c1 = await open(v, 'sales');
