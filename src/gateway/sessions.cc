@@ -335,7 +335,8 @@ void Sessions::close(Session& session, wire::CloseCode code, std::string_view re
   session.phase = Session::Phase::closing;
   session.read_paused = false;
   // What follows a refused request is no WebSocket; what had to wait so far is not waited for.
-  session.deaf = session.deaf || !websocket || session.unfinished || session.waits_for_room;
+  session.deaf =
+      session.deaf || !websocket || session.unfinished || session.waits_for_room || over_soft_limit(session);
   session.deadline_ns = shard_.now_ns() + kGoodbyeNs;
   if (websocket) {
     std::string text(reason);
