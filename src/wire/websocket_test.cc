@@ -21,7 +21,9 @@ constexpr uint32_t kMask = 0xA1B2C3D4;
 
 std::string frame(WsOpcode opcode, std::string_view payload, bool final = true, uint32_t mask = kMask) {
   std::string out(ws_client_header_size(payload.size()) + payload.size(), '\0');
-  write_ws_client_frame(out, opcode, payload, mask, final);
+  // Written as a text and renamed, because the encoder refuses what the decoder must refuse as well.
+  write_ws_client_frame(out, WsOpcode::text, payload, mask, final);
+  out[0] = static_cast<char>((static_cast<uint8_t>(out[0]) & 0xF0U) | static_cast<uint8_t>(opcode));
   return out;
 }
 

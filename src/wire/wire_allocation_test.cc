@@ -27,40 +27,41 @@ void* allocate(size_t size, size_t alignment) {
 
 }  // namespace
 
-void* operator new(size_t size) {
+// Out of line: inlined into gtest, GCC takes the pairs of operator and malloc for mistakes.
+[[gnu::noinline]] void* operator new(size_t size) {
   return allocate(size, 1);
 }
-void* operator new[](size_t size) {
+[[gnu::noinline]] void* operator new[](size_t size) {
   return allocate(size, 1);
 }
-void* operator new(size_t size, std::align_val_t alignment) {
+[[gnu::noinline]] void* operator new(size_t size, std::align_val_t alignment) {
   return allocate(size, static_cast<size_t>(alignment));
 }
-void* operator new[](size_t size, std::align_val_t alignment) {
+[[gnu::noinline]] void* operator new[](size_t size, std::align_val_t alignment) {
   return allocate(size, static_cast<size_t>(alignment));
 }
-void operator delete(void* at) noexcept {
+[[gnu::noinline]] void operator delete(void* at) noexcept {
   std::free(at);
 }
-void operator delete[](void* at) noexcept {
+[[gnu::noinline]] void operator delete[](void* at) noexcept {
   std::free(at);
 }
-void operator delete(void* at, size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* at, size_t) noexcept {
   std::free(at);
 }
-void operator delete[](void* at, size_t) noexcept {
+[[gnu::noinline]] void operator delete[](void* at, size_t) noexcept {
   std::free(at);
 }
-void operator delete(void* at, std::align_val_t) noexcept {
+[[gnu::noinline]] void operator delete(void* at, std::align_val_t) noexcept {
   std::free(at);
 }
-void operator delete[](void* at, std::align_val_t) noexcept {
+[[gnu::noinline]] void operator delete[](void* at, std::align_val_t) noexcept {
   std::free(at);
 }
-void operator delete(void* at, size_t, std::align_val_t) noexcept {
+[[gnu::noinline]] void operator delete(void* at, size_t, std::align_val_t) noexcept {
   std::free(at);
 }
-void operator delete[](void* at, size_t, std::align_val_t) noexcept {
+[[gnu::noinline]] void operator delete[](void* at, size_t, std::align_val_t) noexcept {
   std::free(at);
 }
 
