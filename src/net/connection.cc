@@ -27,8 +27,9 @@ bool again(int error) {
 }  // namespace
 
 Scratch::Scratch(uint32_t frame_bytes_max)
-    : capacity(std::max(frame_bytes_max + static_cast<uint32_t>(wire::kWsKeptBeyondMessageMax), kHttpKeptMax) +
-               kReadBytes) {
+    : capacity(
+          std::max(frame_bytes_max + static_cast<uint32_t>(wire::kWsKeptBeyondMessageMax), kHttpKeptMax) +
+          kReadBytes) {
   data = static_cast<char*>(::operator new(capacity + wire::kReadablePadding, std::align_val_t{64}));
   std::memset(data, 0, capacity + wire::kReadablePadding);
 }
