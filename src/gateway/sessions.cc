@@ -71,9 +71,7 @@ void Sessions::adopt(net::Fd fd, const wire::WsDecoder& decoder, std::string_vie
   session->connection.decoder() = decoder;
   write_raw(*session, unsent);
   keep(*session, unread);
-  if (session->phase == Session::Phase::dead) return;
-  session->unfinished = true;
-  unfinished_.push_back(session->self);
+  if (session->phase != Session::Phase::dead) mark_unfinished(*session);
 }
 
 void Sessions::opened(Session& session, hub::Endpoint& endpoint) {
@@ -137,10 +135,7 @@ void Sessions::understand(Session& session, std::span<char> unread) {
   for (uint32_t frames = 0;; ++frames) {
     if (frames == kFramesPerTurn || is_held_up(session)) {
       keep(session, unread);
-      if (session.phase != Session::Phase::dead && !unread.empty() && !session.unfinished) {
-        session.unfinished = true;
-        unfinished_.push_back(session.self);
-      }
+      if (session.phase != Session::Phase::dead && !unread.empty()) mark_unfinished(session);
       return;
     }
     const wire::WsOutcome outcome = session.connection.decoder().next(unread);
@@ -179,12 +174,7 @@ void Sessions::on_control(Session& session, const wire::WsOutcome& frame) {
     return;
   }
   if (frame.opcode == wire::WsOpcode::ping) {
-    if (session.phase == Session::Phase::closing) return;
-    const std::span<char> room = session.connection.out().prepare(shard_.pool(), kControlFrameMax);
-    if (room.empty()) return;
-    const size_t size = wire::write_ws_control(room, wire::WsOpcode::pong, frame.text());
-    if (!session.connection.out().commit(shard_.pool(), static_cast<uint32_t>(size))) return drop(session);
-    touch(session, false);
+    if (session.phase != Session::Phase::closing) write_control(session, wire::WsOpcode::pong, frame.text());
     return;
   }
   if (session.phase == Session::Phase::closing) {
@@ -225,6 +215,12 @@ void Sessions::leave(Session& session, std::span<const char> unread) {
   bury(session);
 }
 
+void Sessions::mark_unfinished(Session& session) {
+  if (session.unfinished) return;
+  session.unfinished = true;
+  unfinished_.push_back(session.self);
+}
+
 void Sessions::continue_work() {
   if (shard_.congested()) return;  // what is read may cause mail
   const size_t count = unfinished_.size();
@@ -260,6 +256,15 @@ void Sessions::write_raw(Session& session, std::string_view bytes) {
   if (room.empty()) return drop(session);
   std::ranges::copy(bytes, room.begin());
   if (!out.commit(shard_.pool(), static_cast<uint32_t>(bytes.size()))) return drop(session);
+  touch(session, false);
+}
+
+void Sessions::write_control(Session& session, wire::WsOpcode opcode, std::string_view payload) {
+  hub::OutQueue& out = session.connection.out();
+  const std::span<char> room = out.prepare(shard_.pool(), kControlFrameMax);
+  if (room.empty()) return;
+  const size_t size = wire::write_ws_control(room, opcode, payload);
+  if (!out.commit(shard_.pool(), static_cast<uint32_t>(size))) return drop(session);
   touch(session, false);
 }
 
@@ -309,8 +314,7 @@ void Sessions::after_write(Session& session) {
   }
   if (!over && session.waits_for_room) {
     session.waits_for_room = false;
-    session.unfinished = true;
-    unfinished_.push_back(session.self);
+    mark_unfinished(session);
   }
   session.read_paused = over;
   update_interest(session);
@@ -417,11 +421,7 @@ void Sessions::judge(Session& session) {
     case hub::Liveness::Verdict::ping:
       break;
   }
-  const std::span<char> room = session.connection.out().prepare(shard_.pool(), kControlFrameMax);
-  if (room.empty()) return;
-  const size_t size = wire::write_ws_control(room, wire::WsOpcode::ping, "");
-  if (!session.connection.out().commit(shard_.pool(), static_cast<uint32_t>(size))) return drop(session);
-  touch(session, false);
+  write_control(session, wire::WsOpcode::ping, {});
 }
 
 void Sessions::schedule(Session& session) {

@@ -110,11 +110,14 @@ class Sessions {
   }
   void read(Session& session, bool from_socket);
   void understand(Session& session, std::span<char> unread);
+  void mark_unfinished(Session& session);
   void on_control(Session& session, const wire::WsOutcome& frame);
   void on_broken_framing(Session& session, const wire::WsOutcome& error);
   void keep(Session& session, std::span<const char> rest);
   void leave(Session& session, std::span<const char> unread);
   void write(Session& session);
+  /// A ping or pong; left out when there is no memory for it.
+  void write_control(Session& session, wire::WsOpcode opcode, std::string_view payload);
   void after_write(Session& session);
   void say_slow(Session& session);
   void finish_goodbye(Session& session);
