@@ -40,6 +40,13 @@ void* allocate(size_t size, size_t alignment) {
 [[gnu::noinline]] void* operator new[](size_t size, std::align_val_t alignment) {
   return allocate(size, static_cast<size_t>(alignment));
 }
+// The library's own nothrow forms do not come here under AddressSanitizer, and simdjson allocates with them.
+[[gnu::noinline]] void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return allocate(size, 1);
+}
+[[gnu::noinline]] void* operator new[](size_t size, const std::nothrow_t&) noexcept {
+  return allocate(size, 1);
+}
 [[gnu::noinline]] void operator delete(void* at) noexcept {
   std::free(at);
 }
