@@ -12,6 +12,9 @@ namespace taut {
 #define TAUT_ASSERT(condition) \
   ((condition) ? static_cast<void>(0) : ::taut::assert_failed(#condition, __FILE__, __LINE__))
 
+/// For a place that no valid state reaches; `text` says what would have come there.
+#define TAUT_UNREACHABLE(text) ::taut::assert_failed(text, __FILE__, __LINE__)
+
 /// For checks that cost something (thread ids, walks); only in debug and sanitizer builds.
 #ifdef TAUT_DEBUG
 #define TAUT_DCHECK(condition) TAUT_ASSERT(condition)

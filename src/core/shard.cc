@@ -237,7 +237,9 @@ bool Shard::Impl::turn(ShardProgram& program, Look look) {
   if (look == Look::poll) ready = poll_now();
 
   bool worked = notice_stop(program);
-  const bool mail = receive(program) | receive_own(program);
+  const bool from_others = receive(program);
+  const bool from_self = receive_own(program);
+  const bool mail = from_others || from_self;
   if (mail) lap(metrics.dispatch_ns);
   if (ready > 0) {
     program.on_events({events.data(), ready});

@@ -187,7 +187,7 @@ void ChatProgram::on_one(const Mail& mail) {
       TAUT_ASSERT(parts_->desk.has_value());
       return on_dispatcher_word(mail, kind);
   }
-  TAUT_ASSERT(!"mail that is not for a chat shard");
+  TAUT_UNREACHABLE("mail that is not for a chat shard");
 }
 
 void ChatProgram::on_dispatcher_word(const Mail& mail, MailKind kind) {
@@ -208,7 +208,7 @@ void ChatProgram::on_dispatcher_word(const Mail& mail, MailKind kind) {
     case MailKind::conversation_closed:
       return desk.conversation_closed(mail.as<WordMail>());
     default:
-      TAUT_ASSERT(!"mail of an unknown kind");
+      TAUT_UNREACHABLE("mail of an unknown kind");
   }
 }
 

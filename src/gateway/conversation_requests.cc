@@ -75,7 +75,7 @@ void Conversations::handle(const ConversationRequest& request) {
     case wire::ClientType::hello:
       return attach(request);
     default:
-      TAUT_ASSERT(!"a request that is not for a conversation");
+      TAUT_UNREACHABLE("a request that is not for a conversation");
   }
 }
 
