@@ -16,6 +16,7 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 
 #include "base/assert.h"
@@ -35,7 +36,7 @@ class SpscRing {
   static constexpr uint32_t kBatchMax = 32;
 
   /// REQUIRES: capacity is a power of two, at least 2. All slots are written here, so no page faults later.
-  explicit SpscRing(uint32_t capacity) : mask_(capacity - 1), slots_(std::make_unique<T[]>(capacity)) {
+  explicit SpscRing(uint32_t capacity) : mask_(capacity - 1), slots_(make_slots(capacity)) {
     TAUT_ASSERT(capacity >= 2 && std::has_single_bit(capacity));
   }
   SpscRing(const SpscRing&) = delete;
@@ -131,9 +132,19 @@ class SpscRing {
     uint64_t tail_cached = 0;  ///< tail_ as last seen
   };
 
+  /// On a line of their own and aligned to it: an element of a line's size lies on one line, not two.
+  struct FreeSlots {
+    void operator()(T* slots) const { ::operator delete(slots, std::align_val_t{kApartBytes}); }
+  };
+  static T* make_slots(uint32_t capacity) {
+    T* const slots = static_cast<T*>(::operator new(capacity * sizeof(T), std::align_val_t{kApartBytes}));
+    std::uninitialized_value_construct_n(slots, capacity);
+    return slots;
+  }
+
   // constant after construction
   const uint64_t mask_;
-  const std::unique_ptr<T[]> slots_;
+  const std::unique_ptr<T[], FreeSlots> slots_;
   // Private copies stand apart from the published indices, so that they stay in their owner's first-level
   // cache.
   alignas(kApartBytes) Producer producer_;              // producer only

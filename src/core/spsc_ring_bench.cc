@@ -51,10 +51,16 @@ void poll_until(Done&& done) {
   }
 }
 
+/// Two cores, read before the first pinning: afterwards this thread sees one.
+const std::vector<int>& two_cores() {
+  static const std::vector<int> kCpus = Topology::read().placement(2);
+  return kCpus;
+}
+
 /// Runs `peer` on the second core and `body` here on the first; returns the nanoseconds body took.
 template <class Peer, class Body>
 int64_t timed_on_two_cores(Peer&& peer, Body&& body) {
-  const std::vector<int> cpus = Topology::read().placement(2);
+  const std::vector<int>& cpus = two_cores();
   const CycleClock& clock = CycleClock::machine();
   std::atomic<bool> ready{false};
   std::thread other([&] {
