@@ -26,6 +26,8 @@ namespace taut {
 
 /// Two lines, not one: the adjacent-line prefetcher of x86 fetches them in pairs.
 inline constexpr size_t kApartBytes = 128;
+/// What moves between cores at once.
+inline constexpr size_t kLineBytes = 64;
 
 /// One thread pushes, one thread pops; the two may be the same. Owns its slots; never allocates after
 /// construction.
@@ -119,6 +121,11 @@ class SpscRing {
     if (consumer_.tail_cached - consumer_.head < wanted) {
       // Pairs with the release store in publish().
       consumer_.tail_cached = tail_.load(std::memory_order_acquire);
+      // While it waits, the next slot travels beside the index and not after it. Smaller elements share a line
+      // with those that the producer is about to write: there it would take the line from under the producer.
+      if constexpr (sizeof(T) >= kLineBytes) {
+        if (consumer_.tail_cached == consumer_.head) __builtin_prefetch(&slots_[consumer_.head & mask_]);
+      }
     }
     return consumer_.tail_cached - consumer_.head;
   }
