@@ -121,8 +121,9 @@ class SpscRing {
     if (consumer_.tail_cached - consumer_.head < wanted) {
       // Pairs with the release store in publish().
       consumer_.tail_cached = tail_.load(std::memory_order_acquire);
-      // While it waits, the next slot travels beside the index and not after it. Smaller elements share a line
-      // with those that the producer is about to write: there it would take the line from under the producer.
+      // While it waits, the next slot travels beside the index and not after it. Smaller elements share a
+      // line with those that the producer is about to write: there it would take the line from under the
+      // producer.
       if constexpr (sizeof(T) >= kLineBytes) {
         if (consumer_.tail_cached == consumer_.head) __builtin_prefetch(&slots_[consumer_.head & mask_]);
       }

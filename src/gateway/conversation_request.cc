@@ -14,6 +14,7 @@ struct PackedHeader {
   wire::ClientType type{};
   wire::ItemKind kind{};
   chat::PartyKind party{};
+  bool text_clean = false;
   bool has_cursor = false;
   bool other_connections = false;
   uint32_t limit = 0;
@@ -22,6 +23,7 @@ struct PackedHeader {
   uint64_t before = 0;
   Handle connection;
   Handle endpoint;
+  Handle key;
   uint64_t groups = 0;
   uint32_t owner_epoch = 0;
   uint32_t ref = 0;
@@ -43,6 +45,7 @@ Block* pack(BufferPool& pool, const ConversationRequest& request) {
   PackedHeader header{.type = request.type,
                       .kind = request.kind,
                       .party = request.from.kind,
+                      .text_clean = request.text_clean,
                       .has_cursor = request.has_cursor,
                       .other_connections = request.from.other_connections,
                       .limit = request.limit,
@@ -51,6 +54,7 @@ Block* pack(BufferPool& pool, const ConversationRequest& request) {
                       .before = request.before,
                       .connection = request.from.connection,
                       .endpoint = request.from.endpoint,
+                      .key = request.key,
                       .groups = request.from.groups,
                       .owner_epoch = request.from.owner_epoch,
                       .ref = request.from.ref,
@@ -73,6 +77,7 @@ ConversationRequest unpack(const Block& block) {
   std::memcpy(&header, block.data(), sizeof(header));
   ConversationRequest request{.type = header.type,
                               .kind = header.kind,
+                              .text_clean = header.text_clean,
                               .has_cursor = header.has_cursor,
                               .epoch = header.epoch,
                               .seq = header.seq,
@@ -87,6 +92,7 @@ ConversationRequest unpack(const Block& block) {
                                        .other_connections = header.other_connections,
                                        .id = {},
                                        .name = {}},
+                              .key = header.key,
                               .conversation = {},
                               .client_msg_id = {},
                               .text = {},

@@ -29,12 +29,14 @@ struct Requester {
 struct ConversationRequest {
   wire::ClientType type = wire::ClientType::send;
   wire::ItemKind kind = wire::ItemKind::text;
+  bool text_clean = false;  ///< send: no byte of the text needs an escape in JSON
   bool has_cursor = false;  ///< hello: from (epoch, seq) on
   uint64_t epoch = 0;
   uint64_t seq = 0;
   uint64_t before = 0;  ///< history
   uint32_t limit = 0;   ///< history
   Requester from;
+  Handle key;  ///< of the conversation, where the asker's shard knows it; zero: found by its id
   std::string_view conversation;
   std::string_view client_msg_id;
   std::string_view text;

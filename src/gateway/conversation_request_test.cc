@@ -11,6 +11,7 @@ namespace {
 ConversationRequest full_request() {
   return {.type = wire::ClientType::history,
           .kind = wire::ItemKind::note,
+          .text_clean = true,
           .has_cursor = true,
           .epoch = 11,
           .seq = 12,
@@ -25,6 +26,7 @@ ConversationRequest full_request() {
                    .other_connections = true,
                    .id = "the id",
                    .name = "the name"},
+          .key = Handle(7, 8, 9),
           .conversation = "the conversation",
           .client_msg_id = "the client_msg_id",
           .text = "the text",
@@ -34,6 +36,7 @@ ConversationRequest full_request() {
 void expect_same(const ConversationRequest& a, const ConversationRequest& b) {
   EXPECT_EQ(a.type, b.type);
   EXPECT_EQ(a.kind, b.kind);
+  EXPECT_EQ(a.text_clean, b.text_clean);
   EXPECT_EQ(a.has_cursor, b.has_cursor);
   EXPECT_EQ(a.epoch, b.epoch);
   EXPECT_EQ(a.seq, b.seq);
@@ -48,6 +51,7 @@ void expect_same(const ConversationRequest& a, const ConversationRequest& b) {
   EXPECT_EQ(a.from.other_connections, b.from.other_connections);
   EXPECT_EQ(a.from.id, b.from.id);
   EXPECT_EQ(a.from.name, b.from.name);
+  EXPECT_EQ(a.key, b.key);
   EXPECT_EQ(a.conversation, b.conversation);
   EXPECT_EQ(a.client_msg_id, b.client_msg_id);
   EXPECT_EQ(a.text, b.text);

@@ -1,10 +1,8 @@
 // What parties may ask of a conversation (the requests of gateway/conversations.h).
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "base/assert.h"
 #include "gateway/conversations.h"
 #include "gateway/item_frames.h"
+#include "gateway/message_hash.h"
 #include "gateway/wire_terms.h"
 
 namespace taut::gateway {
@@ -80,7 +78,8 @@ void Conversations::handle(const ConversationRequest& request) {
 }
 
 ConversationRecord* Conversations::find_for(const ConversationRequest& request) {
-  ConversationRecord* record = find(request.conversation);
+  ConversationRecord* record = records_.find(request.key);
+  if (record == nullptr) record = find(request.conversation);
   if (record != nullptr && (!is_visitor(request.from) || record->visitor_id == request.from.id))
     return record;
   const Lane lane = request.type == wire::ClientType::send ? Lane::send_answer : Lane::answer;
@@ -121,13 +120,10 @@ void Conversations::send(const ConversationRequest& request) {
 
 chat::SendDecision Conversations::decide_send(const ConversationRequest& request,
                                               ConversationRecord& record) {
-  const std::string_view id_text = request.client_msg_id;
-  const XXH128_hash_t hash = XXH3_128bits_withSeed(id_text.data(), id_text.size(), hash_seed_);
-  const chat::IdHash id{.high = hash.high64, .low = hash.low64};
+  const chat::IdHash id = hash_id(request.client_msg_id, hash_seed_);
   const chat::Party party = party_of(request.from, record);
   record.machine.expect_send(party, id);
-  const uint64_t body = XXH3_64bits_withSeed(request.text.data(), request.text.size(),
-                                             hash_seed_ + static_cast<uint64_t>(request.kind));
+  const uint64_t body = hash_body(request.text, hash_seed_ + static_cast<uint64_t>(request.kind));
   return record.machine.on_send(party, id, body, chat_term(request.kind));
 }
 
@@ -141,7 +137,8 @@ Block* Conversations::make_message(const ConversationRequest& request, const wir
                                   .client_msg_id = request.client_msg_id,
                                   .kind = request.kind,
                                   .text = request.text,
-                                  .ts = ack.ts});
+                                  .ts = ack.ts,
+                                  .text_clean = request.text_clean});
 }
 
 void Conversations::accept_send(const ConversationRequest& request, ConversationRecord& record,

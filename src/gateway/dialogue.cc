@@ -228,7 +228,9 @@ void Dialogue::send(Session& session, const wire::ClientMessage& message) {
   ++session.inflight;
   ConversationRequest request{.type = wire::ClientType::send,
                               .kind = message.kind,
+                              .text_clean = message.text_clean,
                               .from = requester(session, message.ref),
+                              .key = {},
                               .conversation = message.conversation,
                               .client_msg_id = message.client_msg_id,
                               .text = message.text,
@@ -241,6 +243,7 @@ void Dialogue::on_conversation(Session& session, const wire::ClientMessage& mess
                               .before = message.before,
                               .limit = message.limit,
                               .from = requester(session, message.ref),
+                              .key = {},
                               .conversation = message.conversation,
                               .client_msg_id = {},
                               .text = {},
@@ -249,9 +252,11 @@ void Dialogue::on_conversation(Session& session, const wire::ClientMessage& mess
 }
 
 void Dialogue::route(Session& session, ConversationRequest& request) {
+  const hub::Topic* topic = session.endpoint->topic(request.conversation);
+  if (topic != nullptr) request.key = topic->key;
   if (session.endpoint->role != Role::agent) return conversations_.handle(request);
   ShardId home = shard_.id();
-  if (const hub::Topic* topic = session.endpoint->topic(request.conversation); topic != nullptr) {
+  if (topic != nullptr) {
     home = topic->key.shard();
     request.from.owner_epoch = topic->owner_epoch;
   } else if (const auto partition = partition_of_conversation(request.conversation); partition.has_value()) {

@@ -156,6 +156,7 @@ struct ChatReader::Impl {
   simdjson::dom::parser parser;
   simdjson::dom::document document;
   std::span<char> frame;
+  Escapes escapes = Escapes::none;  ///< of the frame
   FieldSet fields;
   ClientMessage message;
   ReadError error;
@@ -167,7 +168,7 @@ ReadStatus ChatReader::Impl::read(std::span<char> in) {
   TAUT_ASSERT(in.size() <= options.frame_bytes_max);
   frame = in;
   fields.present = 0;
-  const bool broken_escapes = repair_escapes(in);
+  escapes = repair_escapes(in);
   element root;
   if (parser.parse_into_document(document, in.data(), in.size(), false).get(root) != simdjson::SUCCESS) {
     if (!validate_utf8({in.data(), in.size()})) return ReadStatus::broken_utf8;
@@ -180,7 +181,7 @@ ReadStatus ChatReader::Impl::read(std::span<char> in) {
     return ReadStatus::error;
   }
   fields.collect(object);
-  if (broken_escapes) {
+  if (escapes == Escapes::broken) {
     refuse(ErrorCode::bad_utf8, "a lone surrogate or U+0000 is escaped in the frame");
     return ReadStatus::error;
   }
@@ -301,6 +302,7 @@ bool ChatReader::Impl::read_send() {
   if (!text) return refuse(Field::text, "must be a string");
   if (text->size() > options.text_bytes_max) return refuse(ErrorCode::too_large, "text: is too long");
   message.text = *text;
+  message.text_clean = escapes == Escapes::none;  // the parser has refused bare control characters
   return true;
 }
 

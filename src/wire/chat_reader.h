@@ -39,6 +39,7 @@ struct ClientMessage {
   Role role = Role::visitor;                        ///< hello: visitor or agent
   PresenceStatus status = PresenceStatus::offline;  ///< presence
   ListScope scope = ListScope::mine;                ///< list
+  bool text_clean = false;                          ///< send: no byte of the text needs an escape in JSON
   bool on = false;                                  ///< typing
   bool has_capacity = false;                        ///< presence
   uint32_t ref = 0;                                 ///< all but hello, typing, delivered, read

@@ -85,7 +85,9 @@ TEST_F(ChatReaderTest, ReadsSend) {
   EXPECT_EQ(m.conversation, "c1");
   EXPECT_EQ(m.client_msg_id, "m.1");
   EXPECT_EQ(m.text, "a\tb \xE2\x82\xAC");
+  EXPECT_FALSE(m.text_clean);
   EXPECT_EQ(m.kind, ItemKind::note);
+  EXPECT_TRUE(good(kSend).text_clean);
 }
 
 TEST_F(ChatReaderTest, ReadsHello) {

@@ -177,7 +177,11 @@ void put(Sink& sink, const Message& m) {
   party(sink, R"(,"from":)", m.from);
   plain(sink, R"(,"client_msg_id":)", m.client_msg_id);
   plain(sink, R"(,"kind":)", name_of(m.kind));
-  escaped(sink, R"(,"text":)", m.text);
+  if (m.text_clean) {
+    plain(sink, R"(,"text":)", m.text);
+  } else {
+    escaped(sink, R"(,"text":)", m.text);
+  }
   number(sink, R"(,"ts":)", m.ts);
   sink.literal("}");
 }

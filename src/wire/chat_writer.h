@@ -62,6 +62,7 @@ struct Message {
   ItemKind kind = ItemKind::text;
   std::string_view text = {};
   uint64_t ts = 0;
+  bool text_clean = false;  ///< known: no byte of the text needs an escape, so nobody looks for one
 };
 
 struct Event {

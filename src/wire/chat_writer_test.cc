@@ -64,6 +64,13 @@ TEST(ChatWriter, WritesAck) {
   EXPECT_TRUE(json_of(m).ends_with(R"("level":"durable","dup":true})"));
 }
 
+TEST(ChatWriter, WritesACleanTextAsTheScanWould) {
+  Message m{.conversation = "c", .client_msg_id = "m", .text = "no byte \xC3\xA9 to escape"};
+  const std::string scanned = json_of(m);
+  m.text_clean = true;
+  EXPECT_EQ(json_of(m), scanned);
+}
+
 TEST(ChatWriter, WritesMessage) {
   const Message m{.conversation = "c1",
                   .epoch = 1,

@@ -72,13 +72,14 @@ size_t skip_value(std::string_view json, size_t at) {
 
 }  // namespace
 
-bool repair_escapes(std::span<char> json) noexcept {
-  bool repaired = false;
+Escapes repair_escapes(std::span<char> json) noexcept {
+  Escapes escapes = Escapes::none;
   char* at = json.data();
   const char* const end = at + json.size();
   while (at < end) {
     at = static_cast<char*>(std::memchr(at, '\\', static_cast<size_t>(end - at)));
     if (at == nullptr) break;
+    if (escapes == Escapes::none) escapes = Escapes::sound;
     const int value = unicode_escape({at, end});
     if (value < 0) {
       at += 2;
@@ -90,11 +91,11 @@ bool repair_escapes(std::span<char> json) noexcept {
     }
     if (value == 0 || high_surrogate(value) || low_surrogate(value)) {
       std::memcpy(at, "\\ufffd", kEscapeBytes);
-      repaired = true;
+      escapes = Escapes::broken;
     }
     at += kEscapeBytes;
   }
-  return repaired;
+  return escapes;
 }
 
 std::string_view raw_member(std::string_view json, uint32_t n) noexcept {

@@ -7,10 +7,12 @@
 
 namespace taut::wire {
 
-/// Replaces each escape of a lone surrogate or of U+0000 by \ufffd, in place and of the same size, so that a
-/// parser can still read the rest. True if there was one. Any bytes; costs one memchr where there is no
-/// backslash. Any thread.
-bool repair_escapes(std::span<char> json) noexcept;
+/// broken: one or more stood for a lone surrogate or for U+0000.
+enum class Escapes : uint8_t { none, sound, broken };
+
+/// Replaces each broken escape by \ufffd, in place and of the same size, so that a parser can still read the
+/// rest. Any bytes; costs one memchr where there is no backslash. Any thread.
+Escapes repair_escapes(std::span<char> json) noexcept;
 
 /// The raw text of the value of an object's n-th member, counted from 0, without blanks around it.
 /// REQUIRES: json is one valid JSON object with more than n members. Any thread.

@@ -9,8 +9,9 @@ namespace {
 
 /// The text after repair, with a '!' in front when something was broken.
 std::string repaired(std::string text) {
-  const bool broken = repair_escapes(text);
-  return (broken ? "!" : "") + text;
+  const Escapes escapes = repair_escapes(text);
+  EXPECT_EQ(escapes == Escapes::none, !text.contains('\\'));
+  return (escapes == Escapes::broken ? "!" : "") + text;
 }
 
 TEST(RepairEscapes, LeavesTextWithoutBrokenEscapesAlone) {
@@ -35,7 +36,7 @@ TEST(RepairEscapes, DoesNotReadBehindTheEnd) {
   for (size_t size = 0; size < text.size(); ++size) {
     std::string cut = text.substr(0, size);
     cut.shrink_to_fit();
-    EXPECT_EQ(repair_escapes(cut), size >= 6) << size;
+    EXPECT_EQ(repair_escapes(cut) == Escapes::broken, size >= 6) << size;
   }
 }
 
