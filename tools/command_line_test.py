@@ -75,10 +75,38 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual({k: claims[k] for k in ("sub", "role", "site", "groups", "capacity")},
                          {"sub": "a1", "role": "agent", "site": "demo", "groups": ["sales", "support"], "capacity": 3})
 
-    def test_a_secret_that_cannot_be_read_is_a_failure_of_the_host(self):
-        result = taut("token", "--secret-file", "/nonexistent/secret", "--id", "v1")
-        self.assertEqual((result.returncode, result.stdout), (1, ""))
-        self.assertIn("/nonexistent/secret", result.stderr)
+    def test_a_secret_that_is_none_is_wrong_usage_and_says_the_remedy(self):
+        missing = "/nonexistent/secret"
+        identity = ["--id", "v1"]
+        url = ["--url", "ws://127.0.0.1:1/v1/chat"]
+        for command in (["token", *identity], ["serve", "--listen", "127.0.0.1:0"], ["load", "chat", *url, "--rate", "1"],
+                        ["load", "idle", *url]):
+            name = " ".join(command[:2]) if command[0] == "load" else command[0]
+            self.refuses([*command, "--secret-file", missing],
+                         f"taut {name}: --secret-file {missing}: No such file or directory; if there is none, make one: "
+                         f"(umask 077; head -c 32 /dev/urandom | base64 > {missing})")
+        self.refuses(["serve", "--listen", "127.0.0.1:0", "--secret-file", self.secret, "--admin-key-file", missing],
+                     f"taut serve: --admin-key-file {missing}: No such file or directory; if there is none, make one: "
+                     f"(umask 077; head -c 32 /dev/urandom | base64 > {missing})")
+        Path(self.secret).write_text("s" * 4097 + "\n")
+        self.refuses(["token", *identity, "--secret-file", self.secret],
+                     f"taut token: --secret-file {self.secret}: longer than 4096 bytes; is it the right file? 32 random bytes are enough")
+
+    def test_the_remedy_makes_a_secret_that_works(self):
+        made = self.secret + ".made"
+        said = taut("token", "--id", "v1", "--secret-file", made).stderr
+        subprocess.run(said[said.index("make one: ") + len("make one: "):], shell=True, check=True, timeout=60)
+        self.assertEqual(taut("token", "--id", "v1", "--secret-file", made).returncode, 0)
+
+    def test_wrong_usage_of_load_is_told_from_a_failure(self):
+        url = ["--url", "relay://127.0.0.1:1"]
+        self.refuses(["load", "chat", *url], "taut load chat: give exactly one of --rate and --inflight")
+        self.assertEqual(taut("load", "chat", *url, "--rate", "1").returncode, 1)
+        self.assertEqual(taut("load", "floor", "--listen", "nowhere").returncode, 2)
+
+    def test_a_switch_that_is_on_by_default_is_shown_with_both_forms(self):
+        self.assertIn("--[no-]open Let the visitor open conversations; --no-open forbids it (default --open)",
+                      " ".join(taut("token", "--help").stdout.split()))
 
     def test_the_version_is_one_line(self):
         self.assertRegex(taut("version").stdout, r"^taut \d+\.\d+\.\d+\n$")

@@ -9,7 +9,7 @@ namespace taut::auth {
 
 Result<AdminKey> AdminKey::load(FileSystem& files, const std::string& path) {
   const std::array<std::string, 1> paths{path};
-  Result<Secrets> key = Secrets::load(files, paths);
+  Result<Secrets> key = Secrets::load(files, paths, "--admin-key-file");
   if (!key) return std::unexpected(key.error());
   return AdminKey(std::move(*key));
 }

@@ -15,6 +15,11 @@ std::string_view without_trailing_newline(std::string_view content) {
   return content;
 }
 
+/// The remedy for a file that is not there or holds too little.
+std::string make_one(const std::string& path) {
+  return "make one: (umask 077; head -c 32 /dev/urandom | base64 > " + path + ")";
+}
+
 }  // namespace
 
 Secret::Secret(std::string_view bytes) : memory_(new char[bytes.size()]), size_(bytes.size()) {
@@ -42,20 +47,28 @@ void Secret::wipe() noexcept {
   if (memory_ != nullptr) secure_wipe(memory_.get(), size_);
 }
 
-Result<Secrets> Secrets::load(FileSystem& files, std::span<const std::string> paths) {
-  if (paths.empty()) return fail("no secret file given: tokens need at least one (--secret-file)");
+Result<Secrets> Secrets::load(FileSystem& files, std::span<const std::string> paths,
+                              std::string_view setting) {
+  const std::string flag(setting);
+  if (paths.empty()) return fail("no secret file given: tokens need at least one (" + flag + ")");
   std::vector<Secret> secrets;
   for (const std::string& path : paths) {
-    Result<std::string> content = files.read_whole(path, kSecretBytesMax + 1);
-    if (!content) return std::unexpected(content.error());
+    // A line feed may follow, and one byte more shows that there are too many.
+    Result<std::string> content = files.read_front(path, kSecretBytesMax + 2);
+    if (!content) return fail(flag + " " + content.error().message + "; if there is none, " + make_one(path));
     const std::string_view bytes = without_trailing_newline(*content);
     const bool long_enough = bytes.size() >= kSecretBytesMin;
     const bool short_enough = bytes.size() <= kSecretBytesMax;
     if (long_enough && short_enough) secrets.emplace_back(bytes);
     secure_wipe(content->data(), content->size());
-    if (!long_enough)
-      return fail(path + ": a secret needs at least 32 bytes, for example 32 of /dev/urandom");
-    if (!short_enough) return fail(path + ": longer than " + std::to_string(kSecretBytesMax) + " bytes");
+    if (!long_enough) {
+      return fail(flag + " " + path + ": shorter than " + std::to_string(kSecretBytesMin) + " bytes; " +
+                  make_one(path));
+    }
+    if (!short_enough) {
+      return fail(flag + " " + path + ": longer than " + std::to_string(kSecretBytesMax) +
+                  " bytes; is it the right file? 32 random bytes are enough");
+    }
   }
   return Secrets(std::move(secrets));
 }

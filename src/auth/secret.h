@@ -39,8 +39,10 @@ class Secret {
 class Secrets {
  public:
   /// Each file's bytes without one trailing line feed. Error: no path, a file that cannot be read,
-  /// or one with fewer than 32 or more than 4,096 bytes; the message names the file and never its content.
-  [[nodiscard]] static Result<Secrets> load(FileSystem& files, std::span<const std::string> paths);
+  /// or one with fewer than 32 or more than 4,096 bytes; the message names the setting that gave the path,
+  /// the file and the remedy, and never the content.
+  [[nodiscard]] static Result<Secrets> load(FileSystem& files, std::span<const std::string> paths,
+                                            std::string_view setting = "--secret-file");
   /// REQUIRES: not empty.
   explicit Secrets(std::vector<Secret> secrets);
 

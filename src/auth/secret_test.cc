@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "auth/admin_key.h"
+
 namespace taut::auth {
 namespace {
 
@@ -12,11 +14,10 @@ class FakeFiles final : public FileSystem {
  public:
   std::map<std::string, std::string> content;
 
-  Result<std::string> read_whole(const std::string& path, size_t limit) override {
+  Result<std::string> read_front(const std::string& path, size_t most) override {
     const auto it = content.find(path);
     if (it == content.end()) return fail(path + ": No such file or directory");
-    if (it->second.size() > limit) return fail(path + ": longer than " + std::to_string(limit) + " bytes");
-    return it->second;
+    return it->second.substr(0, most);
   }
   Result<std::unique_ptr<File>> open(const std::string& path) override { return fail(path); }
   Status sync_directory(const std::string& path) override { return fail(path); }
@@ -51,19 +52,32 @@ TEST(Secrets, BoundTheLength) {
   files.content = {{"31", std::string(31, 's') + "\n"},
                    {"32", std::string(32, 's')},
                    {"max", std::string(kSecretBytesMax, 's') + "\n"},
-                   {"more", std::string(kSecretBytesMax + 1, 's')}};
+                   {"more", std::string(kSecretBytesMax + 1, 's')},
+                   {"more\n", std::string(kSecretBytesMax + 1, 's') + "\n"}};
   EXPECT_FALSE(load(files, {"31"}));
   EXPECT_TRUE(load(files, {"32"}));
   EXPECT_TRUE(load(files, {"max"}));
   EXPECT_FALSE(load(files, {"more"}));
+  EXPECT_FALSE(load(files, {"more\n"}));
 }
 
-TEST(Secrets, NameTheFileAndNeverItsContentInErrors) {
+TEST(Secrets, NameTheSettingTheFileAndTheRemedyAndNeverTheContentInErrors) {
   FakeFiles files;
-  files.content = {{"short", "hunter2"}};
-  EXPECT_EQ(load(files, {"short"}).error().message,
-            "short: a secret needs at least 32 bytes, for example 32 of /dev/urandom");
-  EXPECT_EQ(load(files, {"missing"}).error().message, "missing: No such file or directory");
+  files.content = {{"short", "hunter2"}, {"long", std::string(100'000, 's')}};
+  EXPECT_EQ(
+      load(files, {"short"}).error().message,
+      "--secret-file short: shorter than 32 bytes; make one: (umask 077; head -c 32 /dev/urandom | base64 "
+      "> short)");
+  EXPECT_EQ(
+      load(files, {"missing"}).error().message,
+      "--secret-file missing: No such file or directory; if there is none, make one: (umask 077; head -c 32 "
+      "/dev/urandom | base64 > missing)");
+  EXPECT_EQ(load(files, {"long"}).error().message,
+            "--secret-file long: longer than 4096 bytes; is it the right file? 32 random bytes are enough");
+  EXPECT_EQ(
+      AdminKey::load(files, "short").error().message,
+      "--admin-key-file short: shorter than 32 bytes; make one: (umask 077; head -c 32 /dev/urandom | base64 "
+      "> short)");
   EXPECT_FALSE(load(files, {}));
 }
 

@@ -38,7 +38,7 @@ std::string wrapped(std::string line, std::string_view text) {
 
 std::string flag_text(const ConfigRow& row, std::string_view default_value) {
   const std::string key(row.key);
-  if (std::holds_alternative<bool*>(row.field)) return (default_value == "true" ? "--no-" : "--") + key;
+  if (std::holds_alternative<bool*>(row.field)) return (default_value == "true" ? "--[no-]" : "--") + key;
   return "--" + key + " " + value_word(row);
 }
 
@@ -47,7 +47,7 @@ std::string facts(const ConfigRow& row, std::string_view default_value) {
   if (row.required) return " (required)";
   const bool boolean = std::holds_alternative<bool*>(row.field);
   std::string text;
-  if (boolean) text = default_value == "true" ? "on by default" : "";
+  if (boolean) text = default_value == "true" ? "default --" + std::string(row.key) : "";
   if (!boolean && !default_value.empty()) text = "default " + std::string(default_value);
   if (const std::string limits = limits_text(row); !limits.empty())
     text += (text.empty() ? "" : ", ") + limits;

@@ -331,7 +331,8 @@ TEST_F(ConfigTest, HelpShowsSectionsDefaultsAndLimitsWithinTheTerminal) {
   EXPECT_THAT(help, HasSubstr("\nNumbers:\n"));
   EXPECT_THAT(help, HasSubstr("--ping-ms MS"));
   EXPECT_THAT(help, HasSubstr("Ping (default 25s, 100ms to 1h)"));
-  EXPECT_THAT(help, HasSubstr("--no-pin"));
+  EXPECT_THAT(help, HasSubstr("--[no-]pin"));
+  EXPECT_THAT(help, HasSubstr("Pin (default --pin)"));
   EXPECT_THAT(help, HasSubstr("--mode slow|quick"));
   EXPECT_THAT(help, HasSubstr("--config FILE"));
   EXPECT_THAT(help, Not(HasSubstr("secret-knob")));

@@ -114,15 +114,12 @@ class PosixFile final : public File {
 
 }  // namespace
 
-Result<std::string> PosixFileSystem::read_whole(const std::string& path, size_t limit) {
+Result<std::string> PosixFileSystem::read_front(const std::string& path, size_t most) {
   const Result<Descriptor> descriptor = open_descriptor(path, O_RDONLY);
   if (!descriptor) return std::unexpected(descriptor.error());
-  // One byte more than allowed shows whether there is more; the size that stat gives may be a lie (/proc,
-  // pipes).
-  std::string content(limit + 1, '\0');
+  std::string content(most, '\0');  // the size that stat gives may be a lie (/proc, pipes)
   const Result<size_t> size = read_fully(descriptor->get(), 0, content, path);
   if (!size) return std::unexpected(size.error());
-  if (*size > limit) return fail(path + ": longer than " + std::to_string(limit) + " bytes");
   content.resize(*size);
   return content;
 }

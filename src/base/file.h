@@ -41,8 +41,9 @@ class FileSystem {
   FileSystem& operator=(const FileSystem&) = delete;
   virtual ~FileSystem() = default;
 
-  /// The whole file. Error: not readable, or longer than `limit` bytes.
-  [[nodiscard]] virtual Result<std::string> read_whole(const std::string& path, size_t limit) = 0;
+  /// The file's first `most` bytes, or all when it has fewer. A caller with a limit asks for one byte more
+  /// than that, and words the complaint itself. Error: not readable.
+  [[nodiscard]] virtual Result<std::string> read_front(const std::string& path, size_t most) = 0;
   /// Opens for reading and writing, and creates it (mode 0600) if it is not there.
   [[nodiscard]] virtual Result<std::unique_ptr<File>> open(const std::string& path) = 0;
   /// Makes the creation, renaming and removal of a directory's files durable.
@@ -52,7 +53,7 @@ class FileSystem {
 /// The kernel's files.
 class PosixFileSystem final : public FileSystem {
  public:
-  [[nodiscard]] Result<std::string> read_whole(const std::string& path, size_t limit) override;
+  [[nodiscard]] Result<std::string> read_front(const std::string& path, size_t most) override;
   [[nodiscard]] Result<std::unique_ptr<File>> open(const std::string& path) override;
   [[nodiscard]] Status sync_directory(const std::string& path) override;
 };

@@ -31,18 +31,19 @@ class PosixFiles : public testing::Test {
   PosixFileSystem files_;
 };
 
-TEST_F(PosixFiles, ReadWholeBoundsTheSize) {
+TEST_F(PosixFiles, ReadFrontStopsAtTheBoundOrTheEnd) {
   const std::string content("ab\0cd", 5);
   put("x", content);
-  EXPECT_EQ(files_.read_whole(path("x"), 5).value(), content);
-  EXPECT_EQ(files_.read_whole(path("x"), 4).error().message, path("x") + ": longer than 4 bytes");
-  EXPECT_EQ(files_.read_whole(put("empty", ""), 0).value(), "");
+  EXPECT_EQ(files_.read_front(path("x"), 5).value(), content);
+  EXPECT_EQ(files_.read_front(path("x"), 4).value(), content.substr(0, 4));
+  EXPECT_EQ(files_.read_front(path("x"), 6).value(), content);
+  EXPECT_EQ(files_.read_front(put("empty", ""), 0).value(), "");
 }
 
-TEST_F(PosixFiles, ReadWholeNamesTheFileAndTheReason) {
-  EXPECT_EQ(files_.read_whole(path("missing"), 10).error().message,
+TEST_F(PosixFiles, ReadFrontNamesTheFileAndTheReason) {
+  EXPECT_EQ(files_.read_front(path("missing"), 10).error().message,
             path("missing") + ": No such file or directory");
-  EXPECT_FALSE(files_.read_whole(directory_, 10));
+  EXPECT_FALSE(files_.read_front(directory_, 10));
 }
 
 TEST_F(PosixFiles, WritesPartsOneBehindTheOtherHoweverMany) {
@@ -57,7 +58,7 @@ TEST_F(PosixFiles, WritesPartsOneBehindTheOtherHoweverMany) {
   ASSERT_TRUE((*file)->write_at(0, std::array<std::string_view, 1>{"...."}));
   ASSERT_TRUE((*file)->write_at(4, parts));
   ASSERT_TRUE((*file)->write_at(0, {}));
-  EXPECT_EQ(files_.read_whole(path("x"), 10'000).value(), expected);
+  EXPECT_EQ(files_.read_front(path("x"), 10'000).value(), expected);
   EXPECT_EQ((*file)->size().value(), expected.size());
 }
 
@@ -78,7 +79,7 @@ TEST_F(PosixFiles, OpenCreatesPrivateFilesAndKeepsExistingContent) {
   ASSERT_EQ(stat(path("new").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0077U, 0u);
   ASSERT_TRUE(files_.open(put("old", "content")));
-  EXPECT_EQ(files_.read_whole(path("old"), 100).value(), "content");
+  EXPECT_EQ(files_.read_front(path("old"), 100).value(), "content");
   EXPECT_FALSE(files_.open(path("no/such/directory")));
 }
 
@@ -89,7 +90,7 @@ TEST_F(PosixFiles, PreallocateMakesTheFileLongAndKeepsWhatItHolds) {
   EXPECT_EQ((*file)->size().value(), 100'000u);
   ASSERT_TRUE((*file)->preallocate(10));
   EXPECT_EQ((*file)->size().value(), 100'000u);
-  EXPECT_EQ(files_.read_whole(path("x"), 100'000).value().substr(0, 4), std::string("abc\0", 4));
+  EXPECT_EQ(files_.read_front(path("x"), 100'000).value().substr(0, 4), std::string("abc\0", 4));
   struct stat status{};
   ASSERT_EQ(stat(path("x").c_str(), &status), 0);
   EXPECT_GE(status.st_blocks * 512, 100'000);

@@ -42,11 +42,12 @@ class Server {
  public:
   explicit Server(const Settings& settings) : settings_(settings) {}
 
+  [[nodiscard]] Status load_secrets();
+  /// REQUIRES: load_secrets() went well.
   [[nodiscard]] Status prepare();
   void run();
 
  private:
-  [[nodiscard]] Status load_secrets();
   [[nodiscard]] Status make_shards();
   void say_what_the_host_lacks();
   void start_threads();
@@ -78,11 +79,6 @@ class Server {
 };
 
 Status Server::load_secrets() {
-  if (settings_.secret_files.empty()) {
-    return fail(
-        "no --secret-file: tokens cannot be checked; make one with: head -c 32 /dev/urandom | base64 > "
-        "secret");
-  }
   Result<auth::Secrets> secrets = auth::Secrets::load(files_, settings_.secret_files);
   if (!secrets) return std::unexpected(secrets.error());
   secrets_ = std::move(*secrets);
@@ -94,7 +90,6 @@ Status Server::load_secrets() {
 }
 
 Status Server::prepare() {
-  if (Status loaded = load_secrets(); !loaded) return loaded;
   if (!settings_.data.empty()) {
     Result<net::Fd> lock = lock_data_directory(settings_.data);
     if (!lock) return std::unexpected(lock.error());
@@ -243,17 +238,20 @@ void block_signals() {
   signal(SIGPIPE, SIG_IGN);
 }
 
+int complain(const Status& status, int exit_code) {
+  std::fprintf(stderr, "taut serve: %s\n", status.error().message.c_str());
+  return exit_code;
+}
+
 }  // namespace
 
 int serve(const Settings& settings) {
   block_signals();
   Server server(settings);
-  if (const Status prepared = server.prepare(); !prepared) {
-    std::fprintf(stderr, "taut serve: %s\n", prepared.error().message.c_str());
-    return 1;
-  }
+  if (const Status loaded = server.load_secrets(); !loaded) return complain(loaded, kExitUsage);
+  if (const Status prepared = server.prepare(); !prepared) return complain(prepared, kExitFailed);
   server.run();
-  return 0;
+  return kExitOk;
 }
 
 }  // namespace taut::gateway

@@ -315,7 +315,7 @@ Config token_config(TokenSettings& s) {
   rows.push_back({.key = "open",
                   .section = "Visitors",
                   .field = &s.open,
-                  .help = "Whether the visitor may open conversations"});
+                  .help = "Let the visitor open conversations; --no-open forbids it"});
   return Config("taut token", "Signs a token and prints it alone on standard output.", std::move(rows));
 }
 

@@ -14,14 +14,15 @@ namespace taut::load {
 namespace {
 
 Status check(const LoadChatOptions& o) {
-  if (o.pairs < 1 || o.pairs > kPairsMax) return fail("pairs must be 1 to " + std::to_string(kPairsMax));
-  if ((o.rate == 0) == (o.inflight == 0)) return fail("give exactly one of rate and inflight");
-  if (o.rate > kRateMax) return fail("rate must be at most " + std::to_string(kRateMax));
-  if (o.inflight > kInflightMax) return fail("inflight must be at most " + std::to_string(kInflightMax));
+  if (o.pairs < 1 || o.pairs > kPairsMax) return fail("--pairs must be 1 to " + std::to_string(kPairsMax));
+  if ((o.rate == 0) == (o.inflight == 0)) return fail("give exactly one of --rate and --inflight");
+  if (o.rate > kRateMax) return fail("--rate must be at most " + std::to_string(kRateMax));
+  if (o.inflight > kInflightMax) return fail("--inflight must be at most " + std::to_string(kInflightMax));
   if (o.size < kTextBytesMin || o.size > kTextBytesMax) {
-    return fail("size must be " + std::to_string(kTextBytesMin) + " to " + std::to_string(kTextBytesMax));
+    return fail("--size must be " + std::to_string(kTextBytesMin) + " to " + std::to_string(kTextBytesMax));
   }
-  if (!(o.seconds > 0) || !(o.warmup >= 0)) return fail("seconds must be positive and warmup not negative");
+  if (!(o.seconds > 0) || !(o.warmup >= 0))
+    return fail("--seconds must be positive and --warmup not negative");
   return {};
 }
 
@@ -52,12 +53,15 @@ Result<ChatReport> measure(const LoadChatOptions& options, PairClient& client) {
   return report;
 }
 
-Result<ChatReport> run(const LoadChatOptions& options) {
+/// What the options say, understood; nothing is connected yet, so an error is one of usage.
+Result<std::unique_ptr<Protocol>> understand(const LoadChatOptions& options) {
   if (Status checked = check(options); !checked) return std::unexpected(checked.error());
-  Result<std::unique_ptr<Protocol>> protocol = make_protocol(options);
-  if (!protocol) return std::unexpected(protocol.error());
+  return make_protocol(options);
+}
+
+Result<ChatReport> run(const LoadChatOptions& options, Protocol& protocol) {
   if (Status pinned = pin_this_thread(options.cpu); !pinned) return std::unexpected(pinned.error());
-  Result<Session> session = (*protocol)->open();
+  Result<Session> session = protocol.open();
   if (!session) return std::unexpected(session.error());
 
   SystemClock clock;
@@ -67,7 +71,7 @@ Result<ChatReport> run(const LoadChatOptions& options) {
                   .seed = options.seed,
                   .drain_ns = kDrainNs,
                   .starve_us = options.starve_us};
-  PairClient client(*session, **protocol, pace, clock);
+  PairClient client(*session, protocol, pace, clock);
   Result<ChatReport> report = fail("");
   Result<PhaseResult> warmup = client.drive(nanoseconds(options.warmup));
   if (!warmup) {
@@ -78,7 +82,7 @@ Result<ChatReport> run(const LoadChatOptions& options) {
   } else {
     report = measure(options, client);
   }
-  (*protocol)->close(*session);
+  protocol.close(*session);
   return report;
 }
 
@@ -92,7 +96,12 @@ Status write_file(const std::string& path, const std::string& text) {
 }  // namespace
 
 int run_load_chat(const LoadChatOptions& options) {
-  const Result<ChatReport> report = run(options);
+  const Result<std::unique_ptr<Protocol>> protocol = understand(options);
+  if (!protocol) {
+    std::fprintf(stderr, "taut load chat: %s\n", protocol.error().message.c_str());
+    return kExitUsage;
+  }
+  const Result<ChatReport> report = run(options, **protocol);
   Status status = report ? Status() : Status(std::unexpected(report.error()));
   if (status && !options.json.empty()) status = write_file(options.json, to_json(*report));
   if (!status) {

@@ -58,7 +58,7 @@ TEST_F(ChatRun, AStarvedClientVoidsItsRun) {
   EXPECT_NE(report().find(R"("void":true)"), std::string::npos) << report();
 }
 
-TEST_F(ChatRun, RefusesWhatItCannotDo) {
+TEST_F(ChatRun, RefusesWhatItCannotDoAsWrongUsage) {
   for (const auto& change : {
            +[](LoadChatOptions& o) { o.inflight = 1; },  // beside a rate
            +[](LoadChatOptions& o) { o.rate = 0; },
@@ -69,12 +69,25 @@ TEST_F(ChatRun, RefusesWhatItCannotDo) {
            +[](LoadChatOptions& o) { o.url = "http://127.0.0.1:1/"; },
            +[](LoadChatOptions& o) { o.url = "relay://127.0.0.1"; },
            +[](LoadChatOptions& o) { o.direction = Direction::both; },
-           +[](LoadChatOptions& o) { o.server_pid = 0x7FFF'FFFF; },
+           +[](LoadChatOptions& o) { o.url = "ws://127.0.0.1:1/v1/chat"; },  // without a secret
+           +[](LoadChatOptions& o) {
+             o.url = "ws://127.0.0.1:1/v1/chat";
+             o.secret_file = "/nonexistent/secret";
+           },
        }) {
     LoadChatOptions bad = options_;
     change(bad);
-    EXPECT_EQ(run_load_chat(bad), kExitFailed);
+    EXPECT_EQ(run_load_chat(bad), kExitUsage);
   }
+}
+
+TEST_F(ChatRun, FailsWhenTheHostOrThePeerRefuses) {
+  LoadChatOptions bad = options_;
+  bad.server_pid = 0x7FFF'FFFF;
+  EXPECT_EQ(run_load_chat(bad), kExitFailed);
+  bad = options_;
+  bad.url = "relay://127.0.0.1:1";
+  EXPECT_EQ(run_load_chat(bad), kExitFailed);
 }
 
 }  // namespace

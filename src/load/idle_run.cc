@@ -99,21 +99,16 @@ class IdleCrowd {
   std::vector<Connection> connections_;
 };
 
-Status run(const LoadIdleOptions& options) {
-  const Result<Url> url = parse_url(options.url);
-  if (!url) return std::unexpected(url.error());
-  const Result<auth::Secrets> secrets = load_secret(options.secret_file);
-  if (!secrets) return std::unexpected(secrets.error());
-  if (!valid_id(options.site)) return fail("site must be a valid id");
+Status run(const LoadIdleOptions& options, const Url& url, const auth::Secrets& secrets) {
   if (Status s = allow_descriptors(options.connections + kOtherDescriptors); !s) return s;
 
-  auth::Signer signer(*secrets);
+  auth::Signer signer(secrets);
   IdleCrowd crowd(options.connections);
   for (uint32_t i = 0; i < options.connections; ++i) {
     const ChatIdentity who{.id = "idle." + std::to_string(::getpid()) + "." + std::to_string(i),
                            .site = options.site,
                            .group = {}};
-    Result<ChatConnection> connection = ChatConnection::open(*url, who, signer);
+    Result<ChatConnection> connection = ChatConnection::open(url, who, signer);
     if (!connection) return std::unexpected(connection.error());
     if (Status s = crowd.add(std::move(*connection).release()); !s) return s;
     if (i % kLookEvery != 0) continue;
@@ -132,10 +127,17 @@ Status run(const LoadIdleOptions& options) {
 }  // namespace
 
 int run_load_idle(const LoadIdleOptions& options) {
-  const Status status = run(options);
-  if (status) return kExitOk;
-  std::fprintf(stderr, "taut load idle: %s\n", status.error().message.c_str());
-  return kExitFailed;
+  const auto complain = [](const std::string& message, int exit_code) {
+    std::fprintf(stderr, "taut load idle: %s\n", message.c_str());
+    return exit_code;
+  };
+  const Result<Url> url = parse_url(options.url);
+  if (!url) return complain(url.error().message, kExitUsage);
+  if (!valid_id(options.site)) return complain("--site must be a valid id", kExitUsage);
+  const Result<auth::Secrets> secrets = load_secret(options.secret_file);
+  if (!secrets) return complain(secrets.error().message, kExitUsage);
+  const Status status = run(options, *url, *secrets);
+  return status ? kExitOk : complain(status.error().message, kExitFailed);
 }
 
 }  // namespace taut::load

@@ -10,6 +10,7 @@ namespace taut::load {
 /// not keep its own schedule, or a message was lost, doubled, reordered or damaged.
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
 inline constexpr int kExitVoid = 3;
 
 /// Most pairs in one run: the stamp carries the flow in 16 bits and each pair may have two flows.

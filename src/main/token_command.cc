@@ -37,7 +37,7 @@ int run_token(Arguments arguments) {
 
   PosixFileSystem files;
   const auto secrets = auth::Secrets::load(files, settings.secret_files);
-  if (!secrets) return complain("taut token", secrets.error().message, kExitFailed);
+  if (!secrets) return complain("taut token", secrets.error().message, kExitUsage);
   SystemClock clock;
   auth::Signer signer(*secrets);
   std::puts(signer.sign(claims_of(settings, clock.wall_ms() / 1'000)).c_str());
