@@ -16,7 +16,7 @@
 
 namespace taut::auth {
 
-inline constexpr size_t kTokenBytesMax = 8192;
+inline constexpr size_t kTokenBytesMax = 4096;  ///< every token that Signer makes fits
 inline constexpr size_t kGroupsMax = 32;
 inline constexpr size_t kNameBytesMax = 256;
 inline constexpr uint32_t kCapacityMax = 1000;

@@ -197,14 +197,28 @@ TEST_F(Tokens, OfTheWrongShapeAreMalformed) {
 }
 
 TEST_F(Tokens, LongerThanTheLimitAreRefusedBeforeAnythingElse) {
-  EXPECT_EQ(verdict(std::string(kTokenBytesMax, '.')), "malformed");
-  EXPECT_EQ(verdict(std::string(kTokenBytesMax + 1, '.')), "too_large");
+  EXPECT_EQ(verdict(std::string(4'096, '.')), "malformed");  // docs/protocol.md, Values
+  EXPECT_EQ(verdict(std::string(4'097, '.')), "too_large");
   EXPECT_EQ(verdict(std::string(100'000'000, 'A')), "too_large");
   EXPECT_EQ(verdict(std::string(kTokenBytesMax - 2, 'A') + ".."), "malformed");
 }
 
+TEST_F(Tokens, OfTheLargestClaimsFitTheLimit) {
+  const std::string id(kIdBytesMax, 'i');
+  Claims claims{.id = id, .role = Role::agent, .site = id, .expires_s = kExpiresS};
+  claims.capacity = kCapacityMax;
+  claims.group_count = kGroupsMax;
+  claims.group_ids.fill(id);
+  for (const char c : {'n', '"', '\\'}) {
+    const std::string name(kNameBytesMax, c);
+    claims.name = name;
+    const std::string token = Signer(secrets_of({kSecretA})).sign(claims);
+    EXPECT_EQ(verdict(token), "ok");
+  }
+}
+
 TEST_F(Tokens, DeeplyNestedAreRefusedWithoutHarm) {
-  const std::string deep = R"({"x":)" + std::string(2'500, '[') + std::string(2'500, ']') + "}";
+  const std::string deep = R"({"x":)" + std::string(1'400, '[') + std::string(1'400, ']') + "}";
   EXPECT_EQ(verdict_of_claims(deep), "malformed");
 }
 

@@ -10,6 +10,9 @@ namespace taut::gateway {
 
 namespace {
 
+/// A token that hello may carry is one that can be verified, and the other way round.
+static_assert(wire::kTokenBytesMax == auth::kTokenBytesMax);
+
 wire::CloseCode close_of(auth::TokenFault fault) {
   switch (fault) {
     case auth::TokenFault::expired:

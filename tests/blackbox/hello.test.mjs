@@ -48,6 +48,11 @@ scenario('a token that does not verify closes with 4001, an expired one with 410
   await refused(server, hello(server, { token: expired }), 'bad_token', 4105);
 });
 
+scenario('a token of 4,096 bytes is looked at, a longer one is no field', [], async (server) => {
+  await refused(server, hello(server, { token: 'x'.repeat(4096) }), 'bad_token', 4001);
+  await refused(server, hello(server, { token: 'x'.repeat(4097) }), 'bad_field', 1002);
+});
+
 scenario('a role that the token does not have is refused', [], async (server) => {
   const peer = await Peer.open(server);
   peer.say(hello(server, { role: 'agent' }));
