@@ -11,8 +11,9 @@ namespace taut::gateway {
 
 namespace {
 
-/// Ticks of the running clock in one ping interval: how finely a stall of the process is told from silence.
-constexpr int64_t kTicksPerPing = 8;
+/// Ticks of the running clock in the shortest time that it judges, an interval of pings or the time for
+/// hello: how finely a stall of the process is told from silence.
+constexpr int64_t kTicksPerTime = 8;
 constexpr uint32_t kControlFrameMax = 2 + static_cast<uint32_t>(wire::kWsControlBytesMax);
 /// Sessions that one turn can touch without the lists growing.
 constexpr uint32_t kTouchedReserve = 4096;
@@ -26,7 +27,7 @@ Sessions::Sessions(Shard& shard, hub::BlockReturn& back, GatewayMetrics& metrics
       limits_(limits),
       scratch_(limits.frame_bytes_max),
       sessions_(shard.id()),
-      running_(limits.ping_ns / kTicksPerPing),
+      running_(std::min(limits.ping_ns, limits.hello_timeout_ns) / kTicksPerTime),
       tick_(kTickTimer, 0) {
   push_list_.reserve(kTouchedReserve);
   answer_list_.reserve(kTouchedReserve);
@@ -46,7 +47,7 @@ Session* Sessions::accept(net::Fd fd) {
   Session& session = sessions_.emplace(std::move(fd), limits_.frame_bytes_max);
   session.timer.kind = kSessionTimer;
   session.timer.owner = session.self.bits();
-  session.deadline_ns = shard_.now_ns() + limits_.hello_timeout_ns;
+  session.deadline_ns = running_now_ns() + limits_.hello_timeout_ns;
   metrics_.connections.store(sessions_.size());
   if (Status added = shard_.poller().add(session.connection.fd(), Interest::read, session.self.bits());
       !added) {
@@ -55,10 +56,7 @@ Session* Sessions::accept(net::Fd fd) {
     sessions_.erase(session.self);
     return nullptr;
   }
-  if (!tick_.armed()) {
-    running_.tick(shard_.now_ns());
-    shard_.timers().arm(tick_, shard_.now_ns() + running_.tick_ns());
-  }
+  if (!tick_.armed()) shard_.timers().arm(tick_, shard_.now_ns() + running_.tick_ns());
   schedule(session);
   return &session;
 }
@@ -402,10 +400,16 @@ void Sessions::on_timer(Timer& timer) {
   if (session->phase != Session::Phase::dead) schedule(*session);
 }
 
+int64_t Sessions::running_now_ns() {
+  running_.tick(shard_.now_ns());
+  return running_.running_ns();
+}
+
 void Sessions::judge(Session& session) {
   const int64_t now_ns = shard_.now_ns();
   if (session.phase != Session::Phase::open) {
-    if (now_ns < session.deadline_ns) return;
+    const bool closing = session.phase == Session::Phase::closing;
+    if ((closing ? now_ns : running_now_ns()) < session.deadline_ns) return;
     if (session.phase != Session::Phase::hello) return drop(session);
     return close(session, wire::CloseCode::protocol, "no hello in time");
   }
@@ -426,7 +430,9 @@ void Sessions::judge(Session& session) {
 
 void Sessions::schedule(Session& session) {
   int64_t due_ns = session.deadline_ns;
-  if (session.phase == Session::Phase::open) {
+  if (session.phase == Session::Phase::http || session.phase == Session::Phase::hello) {
+    due_ns = shard_.now_ns() + session.deadline_ns - running_now_ns();
+  } else if (session.phase == Session::Phase::open) {
     // Running time is read at ticks, so looking more often than they come would find nothing new.
     due_ns = shard_.now_ns() + std::max(session.liveness.wait_ns(running_.running_ns()), running_.tick_ns());
     if (session.over_limit_since_ns != 0) {

@@ -36,7 +36,8 @@ class SessionEvents {
   virtual void on_drained(Session& session) = 0;
 };
 
-/// Limits per connection; times in nanoseconds of the monotonic clock, pings in running time.
+/// Limits per connection; times in nanoseconds of the monotonic clock, those of hello and pings in running
+/// time.
 struct SessionLimits {
   uint32_t frame_bytes_max = 0;
   uint32_t soft_limit_bytes = 0;
@@ -123,6 +124,7 @@ class Sessions {
   void finish_goodbye(Session& session);
   void update_interest(Session& session);
   void schedule(Session& session);
+  [[nodiscard]] int64_t running_now_ns();
   void judge(Session& session);
   void bury(Session& session);
 

@@ -8,8 +8,8 @@
 namespace taut::hub {
 
 /// Time during which this process really ran. A stopped or starved process would otherwise take its own
-/// silence for its clients' and drop everybody when it wakes. Advanced by a periodic tick: a tick that comes
-/// late counts as one and a quarter. Owner thread only.
+/// silence for its clients' and drop everybody when it wakes. Advanced by a periodic tick, and by others in
+/// between where a moment matters: one that comes late counts as one and a quarter. Owner thread only.
 class RunningClock {
  public:
   explicit RunningClock(int64_t tick_ns) : tick_ns_(tick_ns) {}

@@ -46,5 +46,15 @@ TEST(RunningClock, CountsAFrozenMinuteAsOneTick) {
   EXPECT_EQ(clock.running_ns(), 2'250'000'000);
 }
 
+TEST(RunningClock, MayBeReadBetweenTicks) {
+  RunningClock clock(1'000'000'000);
+  clock.tick(1);
+  clock.tick(1 + 300'000'000);
+  EXPECT_EQ(clock.running_ns(), 300'000'000);
+  clock.tick(1 + 300'000'000);
+  clock.tick(1 + 60'300'000'000);
+  EXPECT_EQ(clock.running_ns(), 1'550'000'000);
+}
+
 }  // namespace
 }  // namespace taut::hub

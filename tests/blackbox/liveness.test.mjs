@@ -22,6 +22,20 @@ scenario('nobody is dropped for a stall of the server itself', ['--ping-ms', 1_0
   await a.item(c, seq);
 });
 
+scenario('nobody who is about to say hello is dropped for a stall of the server itself', ['--hello-timeout-ms', 1_000 * kSlowness], async (server) => {
+  const peers = await Promise.all(up_to(3).map(() => Peer.open(server)));
+  server.signal('SIGSTOP');
+  await pause(3_000 * kSlowness);
+  server.signal('SIGCONT');
+  await pause(100);
+  for (const [i, peer] of peers.entries()) {
+    peer.say({ type: 'hello', version: 1, role: 'visitor', site: 'demo', token: server.token('visitor', `v${i}`), device: 'd' });
+    await peer.take('welcome');
+  }
+  const mute = await Peer.open(server);
+  assert.equal((await mute.end()).code, 1002);
+});
+
 // Case 28. Ten minutes behind a limit of 60 s are ten limits; here five, of three intervals of ping each.
 scenario('idle links outlive a proxy that cuts idle links', ['--ping-ms', kPingMs], async (server) => {
   const proxy = await Proxy.start(server.port, { idle_ms: 3 * kPingMs });
