@@ -66,9 +66,6 @@ size_t Dialogue::on_http(Session& session, std::string_view bytes) {
     refusal = wire::write_ws_refusal(check);
   } else if (const std::string_view why = refuse_origin(outcome.request); !why.empty()) {
     refusal = wire::write_http_problem(403, why, false);
-  } else if (draining_) {
-    const wire::HttpHeader retry{"Retry-After", "1"};
-    refusal = wire::write_http_problem(503, "the server is draining", false, {&retry, 1});
   }
   if (!refusal.empty()) {
     metrics_.handshakes_refused.add(1);

@@ -42,10 +42,12 @@ std::string token_json(std::string_view token, const wire::TokenRequest& request
 }  // namespace
 
 HttpService::HttpService(const Settings& settings, const auth::Secrets& secrets,
-                         const std::optional<auth::AdminKey>& admin_key, std::vector<MetricsSource> sources)
+                         const std::optional<auth::AdminKey>& admin_key, std::vector<MetricsSource> sources,
+                         const Cell& leaving)
     : settings_(settings),
       admin_key_(admin_key),
       sources_(std::move(sources)),
+      leaving_(leaving),
       signer_(secrets),
       connections_(0) {}
 
@@ -188,7 +190,7 @@ HttpService::Answer HttpService::get(const wire::HttpRequest& request) {
   const std::string_view path = request.path();
   if (path == "/healthz") return {.content_type = "text/plain", .body = "ok\n", .problem = {}};
   if (path == "/readyz") {
-    if (stopping_) return {.status = 503, .problem = "draining"};
+    if (leaving_.load() != 0) return {.status = 503, .problem = "draining"};
     return {.content_type = "text/plain", .body = "ready\n", .problem = {}};
   }
   if (path == "/metrics")

@@ -13,6 +13,7 @@
 #include "auth/jwt.h"
 #include "auth/secret.h"
 #include "base/slot_map.h"
+#include "core/cell.h"
 #include "core/shard.h"
 #include "gateway/metrics_page.h"
 #include "gateway/settings.h"
@@ -27,8 +28,11 @@ namespace taut::gateway {
 class HttpService final : public ShardProgram {
  public:
   /// All references outlive the service; `sources` may name the service's own shard. It waits until then.
+  /// `leaving` is 1 from the moment at which the process was told to stop; the service's own stop comes
+  /// later.
   HttpService(const Settings& settings, const auth::Secrets& secrets,
-              const std::optional<auth::AdminKey>& admin_key, std::vector<MetricsSource> sources);
+              const std::optional<auth::AdminKey>& admin_key, std::vector<MetricsSource> sources,
+              const Cell& leaving);
   ~HttpService() override;
 
   void start(Shard& shard) override { shard_ = &shard; }
@@ -81,6 +85,7 @@ class HttpService final : public ShardProgram {
   const Settings& settings_;
   const std::optional<auth::AdminKey>& admin_key_;
   std::vector<MetricsSource> sources_;
+  const Cell& leaving_;
   auth::Signer signer_;
   SlotMap<Connection> connections_;
   std::vector<Handle> waiting_;  ///< connections whose input may hold another request

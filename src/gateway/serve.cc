@@ -4,7 +4,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <ctime>
 #include <latch>
 #include <memory>
 #include <optional>
@@ -17,6 +19,7 @@
 #include "auth/secret.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "core/cell.h"
 #include "core/log_thread.h"
 #include "core/mesh.h"
 #include "core/poller.h"
@@ -38,6 +41,14 @@ constexpr uint64_t kSpareDescriptors = 64;
 /// Rounds of turns after the threads have ended, in which blocks that were on their way come home.
 constexpr int kSettleRounds = 8;
 
+sigset_t stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  return signals;
+}
+
 class Server {
  public:
   explicit Server(const Settings& settings) : settings_(settings) {}
@@ -52,6 +63,7 @@ class Server {
   void say_what_the_host_lacks();
   void start_threads();
   void wait_for_signal() const;
+  void wait_out_the_drain();
   void stop_threads();
 
   [[nodiscard]] WaitOptions wait_options(bool service) const;
@@ -74,6 +86,7 @@ class Server {
   std::vector<std::unique_ptr<GatewayMetrics>> metrics_;
   std::vector<std::unique_ptr<Shard>> shards_;
   std::vector<std::unique_ptr<ChatProgram>> programs_;
+  Cell leaving_;  ///< 1: told to stop
   std::unique_ptr<HttpService> http_;
   std::vector<std::thread> threads_;
 };
@@ -187,17 +200,27 @@ void Server::start_threads() {
   }
   const ShardId service = layout_.http_service();
   sources.push_back({.shard = &shards_[service]->metrics(), .log = logs_[service].get()});
-  http_ = std::make_unique<HttpService>(settings_, *secrets_, admin_key_, std::move(sources));
+  http_ = std::make_unique<HttpService>(settings_, *secrets_, admin_key_, std::move(sources), leaving_);
   threads_.emplace_back([this, service] { shards_[service]->run(*http_); });
 }
 
 void Server::wait_for_signal() const {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
+  const sigset_t signals = stop_signals();
   int received = 0;
   while (sigwait(&signals, &received) != 0) {
+  }
+}
+
+/// Serves as before while load balancers turn away; a second signal ends it.
+void Server::wait_out_the_drain() {
+  leaving_.store(1);
+  if (settings_.drain_ms == 0) return;
+  main_log_.info("not ready, draining in {} ms", settings_.drain_ms);
+  const sigset_t signals = stop_signals();
+  const timespec drain{.tv_sec = settings_.drain_ms / 1'000,
+                       .tv_nsec = int64_t{settings_.drain_ms % 1'000} * 1'000'000};
+  // Another signal than these, as a debugger's, begins it anew.
+  while (sigtimedwait(&signals, nullptr, &drain) < 0 && errno == EINTR) {
   }
 }
 
@@ -224,16 +247,14 @@ void Server::run() {
   std::fflush(stdout);
   main_log_.info("{} chat shards, waiting {}", layout_.chat_shards, format_wait(wait_options(false)));
   wait_for_signal();
+  wait_out_the_drain();
   main_log_.info("draining");
   stop_threads();
 }
 
 /// Threads inherit the mask, so that only this thread's sigwait sees the signals.
 void block_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
+  const sigset_t signals = stop_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
 }

@@ -74,6 +74,13 @@ void add_network(std::vector<ConfigRow>& rows, Settings& s) {
                   .unit = Unit::ms,
                   .min = 100,
                   .max = kHourMs});
+  rows.push_back(
+      {.key = "drain-ms",
+       .section = "Network",
+       .field = &s.drain_ms,
+       .help = "Time after SIGTERM in which only /readyz says that the server goes, before it does",
+       .unit = Unit::ms,
+       .max = kHourMs});
 }
 
 void add_identity(std::vector<ConfigRow>& rows, Settings& s) {

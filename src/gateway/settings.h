@@ -25,6 +25,7 @@ struct Settings {
   uint32_t connections_max = 16'000;
   uint32_t hello_timeout_ms = 10'000;
   uint32_t ping_ms = 25'000;
+  uint32_t drain_ms = 0;  ///< between a signal to stop and the goodbyes: not ready, but serving
 
   // Identity
   std::string site = "demo";

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Peer, visitor } from './peer.mjs';
-import { Server, kBinary, run, scenario } from './server.mjs';
+import { Server, kBinary, kSlowness, run, scenario, within } from './server.mjs';
 import { make_token } from './token.mjs';
 
 scenario('prints one line when ready and creates its data folder', [], async (server) => {
@@ -25,6 +25,26 @@ scenario('SIGTERM exits in time though a client does not read', [], async (serve
   const peer = await visitor(server, 'v1');
   peer.pause();
   await server.stop();
+});
+
+const kDrainMs = 1_500 * kSlowness;
+
+scenario('told to stop, it is not ready and serves on for --drain-ms, then says goodbye', ['--drain-ms', kDrainMs], async (server) => {
+  const early = await visitor(server, 'early');
+  assert.equal((await fetch(`${server.http}/readyz`)).status, 200);
+  const begin = Date.now();
+  server.signal('SIGTERM');
+  await until(async () => (await fetch(`${server.http}/readyz`)).status === 503, '503 of /readyz');
+  assert.equal((await fetch(`${server.http}/healthz`)).status, 200);
+  const late = await visitor(server, 'late');
+  await early.alive();
+  for (const peer of [early, late]) assert.equal((await peer.end()).code, 4200);
+  assert.ok(Date.now() - begin >= kDrainMs, `goodbye after ${Date.now() - begin} ms`);
+});
+
+scenario('a second SIGTERM ends the drain at once', ['--drain-ms', '1h'], async (server) => {
+  server.signal('SIGTERM');
+  await until(async () => (await fetch(`${server.http}/readyz`)).status === 503, '503 of /readyz');
 });
 
 scenario('a token of `taut token` is welcome', [], async (server) => {
@@ -79,3 +99,10 @@ scenario('a port in use is refused with a line that names it', [], async (server
   assert.notEqual(code, 0);
   assert.ok(stderr.includes(address), `${kBinary}: ${stderr}`);
 });
+
+async function until(condition, what) {
+  const met = async () => {
+    while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  await within(met(), what);
+}
