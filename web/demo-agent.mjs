@@ -8,7 +8,7 @@ const kTabsMax = 8; // ended conversations leave first
 export class Agent {
   #pane = new Pane('agent', { title: 'Agent', prompt: 'Answer…' });
   #meter;
-  #tabs = new Map(); // conversation → {id, log, tab, state, visitor}
+  #tabs = new Map(); // conversation → {id, log, tab, state, visitor, subject}
   #shown = null; // the conversation on the screen
   #online;
   #auto_accept;
@@ -54,9 +54,10 @@ export class Agent {
     this.#show_state();
   }
 
-  #on_assigned({ conversation, visitor, seq }) {
+  #on_assigned({ conversation, visitor, subject, seq }) {
     const known = this.#tabs.get(conversation) ?? this.#add_tab(conversation);
     known.visitor = visitor.name ?? visitor.id;
+    known.subject = subject ?? '';
     known.tab.firstChild.textContent = known.visitor;
     known.state = 'assigned';
     if (this.#tabs.get(this.#shown)?.state !== 'active') this.#show(conversation);
@@ -116,7 +117,8 @@ export class Agent {
   #add_tab(id) {
     const tab = this.#pane.button('', () => this.#show(id), 'tab');
     tab.append(make('span', 'tab-name', id));
-    const known = { id, log: new Log(), tab, state: 'assigned', visitor: id };
+    const known = { id, log: new Log(), tab, state: 'assigned', visitor: id, subject: '' };
+    known.log.call(this.#pane.identity.id, this.#pane.identity.name);
     tab.dataset.state = known.state;
     this.#tabs.set(id, known);
     this.#pane.tabs.append(tab);
@@ -149,7 +151,8 @@ export class Agent {
     }
     const known = this.#tabs.get(this.#shown);
     const idle = this.#online.checked ? 'Waiting for a visitor' : 'Offline: no visitor comes here';
-    const texts = { assigned: `${known?.visitor} would like to talk`, active: `Talking with ${known?.visitor}`, ended: idle };
+    const about = known?.subject ? ` about “${known.subject}”` : '';
+    const texts = { assigned: `${known?.visitor} would like to talk${about}`, active: `Talking with ${known?.visitor}${about}`, ended: idle };
     this.#pane.show_state(known?.state ?? 'none', texts[known?.state] ?? idle);
     this.#pane.actions.replaceChildren(...this.#actions(known));
   }

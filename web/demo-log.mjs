@@ -6,9 +6,9 @@ const kNearEndPx = 80; // a reader this close to the end follows it
 
 const kTimeOfDay = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit' });
 
-/** What an event of a conversation says to a person; '' for one that is not shown. */
-export function event_text({ event, agent, reason }) {
-  const who = typeof agent === 'object' && agent ? (agent.name ?? agent.id) : (agent ?? 'an agent');
+/** What an event of a conversation says to a person; '' for one that is not shown. `names` has those of agents by id. */
+export function event_text({ event, agent, reason }, names = new Map()) {
+  const who = names.get(agent) ?? agent ?? 'an agent';
   switch (event) {
     case 'opened':
       return 'Conversation opened';
@@ -37,6 +37,8 @@ export class Log {
   #unsent;
   #at_end = true; // kept by the scroll event: asking the box after each row would lay the page out once per message
   #undrawn = []; // [item, latency], in the order of arrival
+  #names = new Map(); // of agents, by id
+  #named_rows = []; // [event, row] of agents whose name is not known yet
   #drawing = null;
 
   constructor() {
@@ -74,6 +76,14 @@ export class Log {
     this.#draw_soon();
   }
 
+  /** Events name an agent by its id alone: what it is called, rows that are drawn already included. */
+  call(id, name) {
+    if (!name || this.#names.get(id) === name) return;
+    this.#names.set(id, name);
+    for (const [event, row] of this.#named_rows) row.textContent = event_text(event, this.#names);
+    this.#named_rows = this.#named_rows.filter(([event]) => !this.#names.has(event.agent));
+  }
+
   /** Takes back items that never came to be. */
   drop(from, to) {
     this.#draw();
@@ -102,7 +112,8 @@ export class Log {
     for (const [item, latency] of this.#undrawn) {
       this.#pending.get(item.client_msg_id)?.remove();
       this.#pending.delete(item.client_msg_id);
-      if (!this.#rows.has(item.seq)) this.#insert(item.seq, item.type === 'message' ? message_row(item, latency) : event_row(item));
+      if (item.from?.kind === 'agent') this.call(item.from.id, item.from.name);
+      if (!this.#rows.has(item.seq)) this.#insert(item.seq, item.type === 'message' ? message_row(item, latency) : this.#event_row(item));
     }
     this.#undrawn.length = 0;
     for (const row of this.#pending.values()) if (!row.isConnected) this.#unsent.append(row);
@@ -120,6 +131,14 @@ export class Log {
     const oldest = this.#items.firstElementChild;
     this.#rows.delete(Number(oldest.dataset.seq));
     oldest.remove();
+  }
+
+  #event_row(item) {
+    const text = event_text(item, this.#names);
+    const row = make('li', 'remark', text);
+    row.hidden = text === '';
+    if (item.agent && !this.#names.has(item.agent)) this.#named_rows.push([item, row]);
+    return row;
   }
 
   #on_scroll() {
@@ -142,12 +161,5 @@ function message_row({ own, from, text, ts }, latency) {
   if (latency) meta.append(make('span', 'took', latency));
   if (!own) row.setAttribute('aria-label', `${from.name ?? from.id} wrote`);
   row.append(make('p', 'text', text), meta);
-  return row;
-}
-
-function event_row(item) {
-  const text = event_text(item);
-  const row = make('li', 'remark', text);
-  row.hidden = text === '';
   return row;
 }

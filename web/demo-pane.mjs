@@ -53,8 +53,8 @@ export class Pane {
       this.#show_link('stopped', error.message);
       return;
     }
-    const { id, site, token } = this.identity;
-    this.#find('.identity').textContent = id;
+    const { id, name, site, token } = this.identity;
+    this.#find('.identity').textContent = name ? `${name} (${id})` : id;
     const url = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/v1/chat`;
     this.client = new TautClient({ url, role: this.role, site, token, cursors: cursors(this.identity) });
     this.client.addEventListener('state', ({ detail }) => this.#on_state(detail, { cursors, listen, anew }));

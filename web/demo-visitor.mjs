@@ -3,6 +3,14 @@ import { Log } from './demo-log.mjs';
 import { format_ms } from './demo-latency.mjs';
 import { Pane } from './demo-pane.mjs';
 
+const kSubjectMax = 60; // characters of the first text that the offer to an agent shows
+
+/** What a conversation that begins with this text is about. */
+function subject_of(text) {
+  const characters = [...text.replaceAll(/\s+/g, ' ')];
+  return characters.length <= kSubjectMax ? characters.join('') : `${characters.slice(0, kSubjectMax).join('')}…`;
+}
+
 export class Visitor {
   #pane = new Pane('visitor', { title: 'Visitor', prompt: 'Ask something…' });
   #meter;
@@ -29,7 +37,7 @@ export class Visitor {
     const client_msg_id = crypto.getRandomValues(new Uint32Array(3)).join('-');
     this.#log.pending(client_msg_id, text);
     try {
-      await this.#open();
+      await this.#open(text);
       this.#meter.sent(client_msg_id);
       await this.#pane.client.send(this.#conversation, text, { client_msg_id });
     } catch (error) {
@@ -44,10 +52,10 @@ export class Visitor {
     return [{ conversation, epoch: 1, seq: 0 }];
   }
 
-  #open() {
+  #open(text) {
     if (this.#conversation) return undefined;
     this.#opening ??= this.#pane.client
-      .open({ group: this.#pane.identity.group })
+      .open({ group: this.#pane.identity.group, subject: subject_of(text) })
       .then(({ conversation, state, position }) => {
         this.#conversation = conversation;
         this.#pane.remember({ conversation });

@@ -13,6 +13,11 @@ function main() {
   if (as !== 'agent') sides.push(new Visitor(meter));
   if (as !== 'visitor') sides.push(new Agent(meter));
   document.body.dataset.sides = String(sides.length);
+  if (sides.length === 1) {
+    const other = as === 'agent' ? 'visitor' : 'agent';
+    document.getElementById('latency-what').textContent =
+      `From “send” of the ${other} to the frame’s arrival here: nothing until the ${other} writes, in a window of this browser.`;
+  }
   document.getElementById('panes').replaceChildren(...sides.map((side) => side.element));
   for (const side of sides) side.start();
   const button = document.getElementById('burst');

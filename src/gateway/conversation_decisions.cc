@@ -159,6 +159,7 @@ void Conversations::tell_assigned(const ConversationRecord& record, Handle endpo
                                                           .visitor_name = record.visitor_name,
                                                           .visitor_attributes = record.attributes,
                                                           .group = options_.groups[machine.group()],
+                                                          .subject = record.subject,
                                                           .owner_epoch = machine.owner_epoch(),
                                                           .accept_ms = waits ? options_.accept_ms : 0,
                                                           .epoch = machine.epoch(),

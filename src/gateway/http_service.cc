@@ -31,11 +31,14 @@ constexpr std::array<wire::HttpHeader, 4> kPageHeaders{{
     {"Cache-Control", "no-cache"},
 }};
 
-std::string token_json(std::string_view token, const wire::TokenRequest& request, std::string_view group) {
-  // Every part is a token or a valid id: nothing to escape.
+/// `group` and `name` are of the demonstration, which makes them itself.
+std::string token_json(std::string_view token, const wire::TokenRequest& request, std::string_view group,
+                       std::string_view name) {
+  // Every part is a token, a valid id or a name of ours: nothing to escape.
   std::string json =
       R"({"token":")" + std::string(token) + R"(","id":")" + request.id + R"(","site":")" + request.site;
   if (!group.empty()) json.append(R"(","group":")").append(group);
+  if (!name.empty()) json.append(R"(","name":")").append(name);
   return json + "\"}\n";
 }
 
@@ -216,8 +219,10 @@ HttpService::Answer HttpService::post_tokens(const wire::HttpRequest& request) {
     return answer;
   }
   if (wanted->site.empty()) wanted->site = settings_.site;
-  return {
-      .status = 201, .content_type = kJson, .body = token_json(sign(*wanted), *wanted, {}), .problem = {}};
+  return {.status = 201,
+          .content_type = kJson,
+          .body = token_json(sign(*wanted), *wanted, {}, {}),
+          .problem = {}};
 }
 
 HttpService::Answer HttpService::post_demo_token(const wire::HttpRequest& request) {
@@ -239,7 +244,7 @@ HttpService::Answer HttpService::post_demo_token(const wire::HttpRequest& reques
   }
   return {.status = 201,
           .content_type = kJson,
-          .body = token_json(sign(wanted), wanted, settings_.groups.front()),
+          .body = token_json(sign(wanted), wanted, settings_.groups.front(), wanted.name),
           .problem = {}};
 }
 

@@ -210,6 +210,7 @@ void put(Sink& sink, const Assigned& m) {
     sink.literal(m.visitor_attributes);
   }
   plain(sink, R"(},"group":)", m.group);
+  optional_escaped(sink, R"(,"subject":)", m.subject);
   number(sink, R"(,"owner_epoch":)", m.owner_epoch);
   number(sink, R"(,"accept_ms":)", m.accept_ms);
   number(sink, R"(,"epoch":)", m.epoch);

@@ -83,6 +83,7 @@ struct Assigned {
   std::string_view visitor_name = {};        ///< optional
   std::string_view visitor_attributes = {};  ///< optional: raw JSON object, written as it is
   std::string_view group = {};
+  std::string_view subject = {};  ///< optional
   uint64_t owner_epoch = 0;
   uint64_t accept_ms = 0;
   uint64_t epoch = 0;

@@ -109,6 +109,9 @@ TEST(ChatWriter, WritesAssignedWithRawAttributes) {
   EXPECT_EQ(json_of(m),
             R"({"type":"assigned","conversation":"c1","visitor":{"id":"v1"},"group":"g","owner_epoch":1,)"
             R"("accept_ms":30000,"epoch":1,"seq":2})");
+  m.subject = "a \"b\"";
+  EXPECT_NE(json_of(m).find(R"(},"group":"g","subject":"a \"b\"","owner_epoch":1,)"), std::string::npos)
+      << json_of(m);
   m.visitor_name = "N";
   m.visitor_attributes = R"({"a":1})";
   EXPECT_NE(json_of(m).find(R"("visitor":{"id":"v1","name":"N","attributes":{"a":1}},"group")"),

@@ -61,13 +61,19 @@ test('on one page a visitor and an agent talk, and the latency of each message i
     await linked(visitor);
     await linked(agent);
     await say(visitor, 'Hello! Does the tent come with pegs?');
+    await agent.locator('.state', { hasText: 'Robin would like to talk about “Hello! Does the tent come with pegs?”' }).waitFor();
     await agent.getByRole('button', { name: 'Accept' }).click();
     await visitor.locator('.state[data-state="active"]').waitFor();
+    await agent.locator('.remark', { hasText: 'Alex joined' }).waitFor();
+    for (const [pane, name] of [[visitor, /^Robin \(visitor-\d+\)$/], [agent, /^Alex \(agent-\d+\)$/]]) {
+      assert.match(await pane.locator('.identity').textContent(), name);
+    }
     await page.getByRole('button', { name: 'Burst 100' }).click();
     await bubble(agent, 'Burst 100 of 100').waitFor();
     await bubble(agent, 'Does the tent come with pegs?').waitFor();
     await say(agent, 'It does: twelve, and two spare ones.');
     await bubble(visitor, 'two spare ones').waitFor();
+    await visitor.locator('.remark', { hasText: 'Alex joined' }).waitFor();
     await say(visitor, 'Then I take it. Danke schön!');
     await bubble(agent, 'Then I take it').waitFor();
     await say(agent, '<img src=x onerror="document.title=1"> is shown as text');
@@ -86,6 +92,8 @@ test('two windows talk, and a reload loses nothing', () =>
     const window_v = await visit('/?as=visitor');
     const [visitor, agent] = [side(window_v, 'visitor'), side(window_a, 'agent')];
     assert.equal(await side(window_v, 'agent').count(), 0);
+    assert.match(await window_v.locator('#latency-what').textContent(), /nothing until the agent writes/);
+    assert.match(await window_a.locator('#latency-what').textContent(), /nothing until the visitor writes/);
     await linked(agent);
     await agent.locator('.switch', { hasText: 'Accept at once' }).click();
     await say(visitor, 'first');

@@ -41,6 +41,16 @@ scenario_on_shards('the queue tells each its place and moves up', [], async (ser
   await visitors[2].v.take((f) => f.type === 'queue' && f.position === 2);
 });
 
+scenario_on_shards('the offer tells the subject that the visitor gave, and nothing when there was none', [], async (server) => {
+  const a = await agent(server, 'a1');
+  const v = await visitor(server, 'v1');
+  const subject = 'Pegs & "guy ropes"';
+  const { conversation } = await v.get('opened', { type: 'open', group: 'sales', subject });
+  assert.equal((await offered(a, conversation)).subject, subject);
+  const other = await v.get('opened', { type: 'open', group: 'support' });
+  assert.ok(!('subject' in (await offered(a, other.conversation))));
+});
+
 // Case 16: whatever is assigned, accepted, declined, timed out and closed, the load stays within the capacity.
 scenario_on_shards('an agent with capacity 3 never has a fourth', ['--accept-ms', '150'], async (server) => {
   const kVisitors = 24;
