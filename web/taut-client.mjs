@@ -6,7 +6,7 @@
 //   const { conversation } = await client.open({ group: 'sales' });
 //   const ack = await client.send(conversation, 'Hello');
 //
-// Events (each a CustomEvent, its content in `detail`):
+// Events (each with its content in `detail`):
 //   state      {state: connecting | connected | waiting | stopped, retry_in_ms?, code?, reason?}
 //   item       a `message` or an `event` of a conversation: every sequence number once and in order, one's own sends included
 //              (`own: true`). Only item 1 of a conversation opened here is missing: the answer to open() stands for it.
@@ -274,7 +274,7 @@ export class TautClient extends EventTarget {
   }
 
   #emit(type, detail) {
-    this.dispatchEvent(new CustomEvent(type, { detail }));
+    this.dispatchEvent(new ClientEvent(type, detail));
   }
 
   // Lets go of the socket at once: on a dead link the browser's own `close` event may be minutes away.
@@ -504,7 +504,16 @@ export class TautClient extends EventTarget {
   }
 }
 
+// CustomEvent, which Node 18 does not have.
+class ClientEvent extends Event {
+  constructor(type, detail) {
+    super(type);
+    this.detail = detail;
+  }
+}
+
+// Ids must differ and need not be secret: Node 18 has no global crypto.
 function random_id() {
-  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(12));
+  const bytes = globalThis.crypto?.getRandomValues(new Uint8Array(12)) ?? Uint8Array.from({ length: 12 }, () => Math.random() * 256);
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

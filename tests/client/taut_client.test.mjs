@@ -58,6 +58,23 @@ const ack = (socket, seq, fields = {}) => {
 };
 
 describe('hello', () => {
+  test('needs neither CustomEvent nor a global crypto, which Node 18 lacks', async () => {
+    const kept = ['CustomEvent', 'crypto'].map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]);
+    for (const [name] of kept) Object.defineProperty(globalThis, name, { value: undefined, configurable: true });
+    try {
+      const one = await start();
+      await open_c1(one);
+      assert.equal(one.of('state').at(-1).state, 'connected');
+      for (const text of ['a', 'b']) one.client.send('c1', text).catch(() => {});
+      const ids = one.network.last.of('send').map((s) => s.client_msg_id);
+      assert.equal(new Set(ids).size, 2);
+      for (const id of ids) assert.match(id, /^[0-9a-f]{24}$/);
+      one.client.stop();
+    } finally {
+      for (const [name, descriptor] of kept) if (descriptor) Object.defineProperty(globalThis, name, descriptor);
+    }
+  });
+
   test('says who it is, under the sub-protocol of the chat', async () => {
     const { network } = await start({ name: 'Vera' });
     const hello = network.last.open();
