@@ -89,6 +89,16 @@ class RuleTest(unittest.TestCase):
         self.finds(rules.volatile, {"src/core/a.cc": "volatile int x;\n"}, "src/core/a.cc:1", "core/cell.h")
         self.accepts(rules.volatile, {"src/core/a.cc": 'asm volatile("" ::: "memory");\n'})
 
+    def test_memory_orders_finds_one_without_its_pair(self):
+        for code in ("x.load(std::memory_order_relaxed);", "x.store(1, std::memory_order::release);"):
+            self.finds(rules.memory_orders, {"src/core/a.cc": f"// Pairs with b().\n\n// Quick.\n{code}\n\n// Pairs with c().\n"},
+                       "src/core/a.cc:4", "pairs with")
+
+    def test_memory_orders_accepts_a_named_pair_a_reason_and_what_needs_none(self):
+        code = ("// Pairs with the release in b().\nx.load(std::memory_order_acquire);\n\n"
+                "x.load(std::memory_order_relaxed);  // a metric: pairs with nothing\n\nx.load(std::memory_order_seq_cst);\nx.load();\n")
+        self.accepts(rules.memory_orders, {"src/core/a.cc": code, "src/core/a_test.cc": "x.load(std::memory_order_relaxed);\n"})
+
     def test_clocks_finds_the_wall_clock_outside_the_clock(self):
         for code in ("std::chrono::system_clock::now();", "clock_gettime(CLOCK_REALTIME, &t);", "time(nullptr);"):
             self.finds(rules.clocks, {"src/net/a.cc": code + "\n"}, "src/net/a.cc:1", "base/clock.h")

@@ -68,6 +68,16 @@ class Source:
                 yield number, match.group(0).strip()
 
 
+    def comments_around(self, number):
+        """What is commented in the paragraph of a line: between the empty lines around it."""
+        first = last = number - 1
+        while first > 0 and self.lines[first - 1].strip():
+            first -= 1
+        while last + 1 < len(self.lines) and self.lines[last + 1].strip():
+            last += 1
+        return "\n".join(line[line.find("//"):] for line in self.lines[first:last + 1] if "//" in line)
+
+
 class Tree:
     """The repository as the rules see it."""
 
@@ -241,6 +251,19 @@ def volatile(tree):
             for number, _ in source.hits(r"(?<!asm )(?<!asm__ )\bvolatile\b")]
 
 
+def memory_orders(tree):
+    """A memory order weaker than seq_cst has a comment in its paragraph that names its pair, or says that it has none."""
+    complaints = []
+    for source in tree.sources:
+        if not source.is_product:
+            continue
+        for number, what in source.hits(r"\bmemory_order(_|::)(relaxed|acquire|release|acq_rel|consume)\b"):
+            if not re.search(r"\bpair", source.comments_around(number), re.I):
+                complaints.append(f"{source.path}:{number}: {what} without its pair; say `pairs with ...` beside it, or why it "
+                                  f"needs no pair")
+    return complaints
+
+
 def clocks(tree):
     """Time comes through base/clock.h."""
     pattern = r"\bsystem_clock::now\b|\bCLOCK_REALTIME\w*|\bgettimeofday\b|(?<![\w.>:])(?:std::)?time\((?:nullptr|NULL|0)\)"
@@ -324,4 +347,4 @@ def waits(tree):
     return complaints
 
 
-RULES = [arrows, heavy_headers, header_shape, own_header_first, names, threads, volatile, clocks, shard_code, waits]
+RULES = [arrows, heavy_headers, header_shape, own_header_first, names, threads, volatile, memory_orders, clocks, shard_code, waits]

@@ -59,7 +59,7 @@ uint64_t allocations_this_thread() noexcept {
 
 uint64_t allocations_total() noexcept {
   uint64_t n = 0;
-  for (const TotalCell& cell : totals) n += cell.count.load(std::memory_order_relaxed);
+  for (const TotalCell& cell : totals) n += cell.count.load(std::memory_order_relaxed);  // no pair, see above
   return n;
 }
 

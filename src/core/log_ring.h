@@ -99,10 +99,10 @@ class LogRing {
 
   // -- any thread --
 
-  /// Records below are not even written.
+  /// Records below are not even written. No pair: a level publishes nothing but itself.
   void set_level(LogLevel level) noexcept { level_.store(level, std::memory_order_relaxed); }
   [[nodiscard]] LogLevel level() const noexcept { return level_.load(std::memory_order_relaxed); }
-  /// Records that found the ring full, since the start.
+  /// Records that found the ring full, since the start. No pair, as above.
   [[nodiscard]] uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
   [[nodiscard]] uint32_t source() const noexcept { return source_; }
 
@@ -124,7 +124,7 @@ class LogRing {
   template <class... Args>
   void write(LogLevel level, const char* format, const Args&... args) noexcept {
     static_assert(sizeof...(Args) <= LogRecord::kArgumentsMax);
-    if (level < level_.load(std::memory_order_relaxed)) return;
+    if (level < level_.load(std::memory_order_relaxed)) return;  // no pair, see set_level()
     LogRecord* record = claim();
     if (record == nullptr) return;
     record->format = format;

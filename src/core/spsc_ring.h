@@ -103,7 +103,7 @@ class SpscRing {
   }
 
   /// True when nothing is published. Always looks at the producer's line: this is the re-check before
-  /// parking.
+  /// parking. Pairs with the release in publish().
   [[nodiscard]] bool empty() const { return tail_.load(std::memory_order_acquire) == consumer_.head; }
 
   // -- any thread --
