@@ -119,6 +119,10 @@ class Conversation {
   /// Appends the event of the last Change, or the `accepted` of the last on_send(). As append_message().
   [[nodiscard]] void* append_event(void* body, int64_t ts_ms);
 
+  /// Forgets the oldest item before its time, where memory is short. Answers its body to be released, or
+  /// nullptr when only the latest is left.
+  [[nodiscard]] void* drop_oldest_item() { return log_.drop_oldest(); }
+
   // -- Requests by a party --
 
   /// Event `opened`, seq 1. Tell the dispatcher (conversation_opened). REQUIRES: new.

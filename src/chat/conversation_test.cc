@@ -91,6 +91,30 @@ TEST_F(ConversationTest, RepeatsAreKnownAfterTheirItemsHaveLeftMemory) {
   EXPECT_EQ(c.on_send(visitor(), id_hash(1), 0, ItemKind::text).seq, first.seq);
 }
 
+TEST_F(ConversationTest, ItemsDroppedBeforeTheirTimeAreMissingInFrontAndNothingElseChanges) {
+  open();
+  for (uint64_t n = 1; n < 10; ++n) (void)say(visitor(), n);
+  for (int i = 0; i < 4; ++i) release(c.drop_oldest_item());
+  EXPECT_EQ(c.items().first_seq(), 5U);
+  EXPECT_EQ(c.items().size(), 6U);
+  EXPECT_EQ(c.items().size(), bodies_held());
+  EXPECT_EQ(c.items().at(5).kind, ItemKind::text);
+  EXPECT_EQ(c.plan_resume(1, 2).gaps[0].to, 4U);
+  for (uint64_t n = 10; n <= kItemsMax + 2; ++n) {
+    (void)say(visitor(), n);
+    ASSERT_EQ(c.items().size(), bodies_held());
+  }
+  EXPECT_EQ(c.last_seq(), kItemsMax + 3U);
+  EXPECT_EQ(c.items().first_seq(), 5U) << "until it holds as many items as it may";
+  (void)say(visitor(), kItemsMax + 3);
+  EXPECT_EQ(c.items().first_seq(), 5U);
+  (void)say(visitor(), kItemsMax + 4);
+  EXPECT_EQ(c.items().first_seq(), 6U);
+  EXPECT_EQ(c.items().size(), kItemsMax);
+  while (void* body = c.drop_oldest_item()) release(body);
+  EXPECT_EQ(c.items().first_seq(), c.last_seq());
+}
+
 // -- Who may send --
 
 TEST_F(ConversationTest, AVisitorMaySendTextInEveryStateButClosed) {

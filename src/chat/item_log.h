@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory_resource>
+#include <utility>
 
 #include "chat/chunked_ring.h"
 #include "chat/types.h"
@@ -30,37 +31,49 @@ class ItemLog {
   ItemLog(const ItemLog&) = delete;
   ItemLog& operator=(const ItemLog&) = delete;
 
-  [[nodiscard]] bool empty() const { return items_.size() == 0; }
-  [[nodiscard]] uint32_t size() const { return items_.size(); }
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  [[nodiscard]] uint32_t size() const { return items_.size() - dropped_; }
   /// 0 while nothing was ever pushed.
   [[nodiscard]] uint64_t last_seq() const { return last_seq_; }
   /// The oldest item still kept; last_seq() + 1 when there is none.
-  [[nodiscard]] uint64_t first_seq() const { return last_seq_ + 1 - items_.size(); }
+  [[nodiscard]] uint64_t first_seq() const { return last_seq_ + 1 - size(); }
 
   /// Appends as last_seq() + 1. Answers the body of the item that had to go, or nullptr.
   [[nodiscard]] void* push(const Item& item) {
-    void* evicted = items_.full() ? items_[0].body : nullptr;
+    void* evicted = nullptr;
+    if (items_.full()) {
+      evicted = items_[0].body;
+      if (dropped_ > 0) --dropped_;
+    }
     items_.push(item);
     ++last_seq_;
     if (items_.full()) __builtin_prefetch(items_[0].body, 1);  // the next to go
     return evicted;
   }
 
+  /// Forgets the oldest item before its time and answers its body; nullptr when only the latest is left.
+  [[nodiscard]] void* drop_oldest() {
+    if (size() <= 1) return nullptr;
+    return std::exchange(items_[dropped_++].body, nullptr);
+  }
+
   /// REQUIRES: first_seq() <= seq <= last_seq().
   [[nodiscard]] const Item& at(uint64_t seq) const {
     TAUT_ASSERT(seq >= first_seq() && seq <= last_seq_);
-    return items_[static_cast<uint32_t>(seq - first_seq())];
+    return items_[static_cast<uint32_t>(seq - first_seq()) + dropped_];
   }
 
   /// Gives every body back and forgets the items; the sequence goes on.
   template <class Release>
   void release_all(Release&& release) {
-    for (uint32_t i = 0; i < items_.size(); ++i) release(items_[i].body);
+    for (uint32_t i = dropped_; i < items_.size(); ++i) release(items_[i].body);
     items_.release();
+    dropped_ = 0;
   }
 
  private:
   ChunkedRing<Item, kItemsMax> items_;
+  uint32_t dropped_ = 0;  ///< of items_, the oldest: without a body, until their turn comes to be overwritten
   uint64_t last_seq_ = 0;
 };
 

@@ -125,11 +125,11 @@ struct BufferPool::Slab {
 uint64_t BufferPool::Metrics::blocks_outstanding() const noexcept {
   uint64_t n = 0;
   for (const Cell& cell : blocks) n += cell.load();
-  return n;
+  return n + overdrawn_blocks.load();
 }
 
 uint64_t BufferPool::Metrics::bytes_in_use() const noexcept {
-  uint64_t bytes = 0;
+  uint64_t bytes = overdrawn_bytes.load();
   for (size_t i = 0; i < kClasses; ++i) bytes += blocks[i].load() * kTotalBytes[i];
   return bytes;
 }
@@ -177,6 +177,38 @@ Block* BufferPool::allocate(size_t capacity) noexcept {
   Block* const block = take(slab);
   if (slab->full()) unlink(partial_[size_class], slab);
   return block;
+}
+
+Block* BufferPool::allocate_anyway(size_t capacity) noexcept {
+  Block* const block = allocate(capacity);
+  return block != nullptr ? block : overdraw(capacity);
+}
+
+Block* BufferPool::overdraw(size_t capacity) noexcept {
+  TAUT_ASSERT(capacity <= kCapacityMax);
+  const size_t total = sizeof(Block) + capacity + kCanaryBytes;
+  void* const memory = ::operator new(total, std::align_val_t(sizeof(Block)), std::nothrow);
+  TAUT_ASSERT(memory != nullptr && "the host has no memory beyond the limit of a buffer pool");
+  Block* const block = new (memory) Block{.capacity = static_cast<uint32_t>(capacity),
+                                          .written = 0,
+                                          .refs = 1,
+                                          .home = options_.home,
+                                          .size_class = kClasses,
+                                          .state = Block::State::live,
+                                          .guard = 0,
+                                          .next = nullptr};
+  block->guard = guard_of(kLiveGuard, block);
+  write_canary(block);
+  metrics_.overdrawn_blocks.add(1);
+  metrics_.overdrawn_bytes.add(total);
+  return block;
+}
+
+void BufferPool::repay(Block* block) noexcept {
+  metrics_.overdrawn_blocks.subtract(1);
+  metrics_.overdrawn_bytes.subtract(sizeof(Block) + block->capacity + kCanaryBytes);
+  block->guard = guard_of(kFreeGuard, block);
+  ::operator delete(block, std::align_val_t(sizeof(Block)));
 }
 
 void BufferPool::free(Block* block) noexcept {
@@ -291,9 +323,10 @@ Block* BufferPool::take(Slab* slab) noexcept {
 
 void BufferPool::give_back(Block* block) noexcept {
   TAUT_DCHECK(canary_intact(block));
+  if (block->state == Block::State::secret) secure_wipe(block->data(), block->capacity);
+  if (block->size_class == kClasses) return repay(block);
   Slab* const slab = slab_of(block);
   TAUT_ASSERT(slab->pool == this);
-  if (block->state == Block::State::secret) secure_wipe(block->data(), block->capacity);
 #ifdef TAUT_DEBUG
   std::memset(block->data(), kFreeFill, block->capacity);
 #endif

@@ -27,7 +27,7 @@ struct Block {
   uint32_t written;    ///< bytes appended so far
   uint32_t refs;       ///< holders; home shard only, not atomic
   uint16_t home;       ///< shard whose pool it came from
-  uint8_t size_class;  ///< index into BufferPool::kTotalBytes
+  uint8_t size_class;  ///< index into BufferPool::kTotalBytes; BufferPool::kClasses: of the heap
   State state;
   uint64_t guard;  ///< sentinel that depends on state and address; looked at in every build
   Block* next;     ///< free list; while the block is out, a queue link for its owner (null from allocate)
@@ -102,6 +102,8 @@ class BufferPool {
     std::array<Cell, kClasses> blocks;  ///< outstanding, by class
     Cell slab_bytes;                    ///< mapped now
     Cell refused;                       ///< allocations that bytes_max or kCapacityMax turned down
+    Cell overdrawn_blocks;              ///< outstanding, from allocate_anyway() beyond bytes_max
+    Cell overdrawn_bytes;               ///< of those, headers included
 
     [[nodiscard]] uint64_t blocks_outstanding() const noexcept;
     /// Of outstanding blocks, headers included.
@@ -122,6 +124,10 @@ class BufferPool {
   /// A block with room for at least `capacity` bytes, refs 1, written 0; null when none is that large or
   /// bytes_max would be passed.
   [[nodiscard]] Block* allocate(size_t capacity) noexcept;
+  /// The same for what must happen even in a full pool: what allocate() turns down comes from the heap, block
+  /// by block, and goes back there. The caller bounds how much of it there can be. Aborts with one line if
+  /// the host has no memory. REQUIRES: capacity <= kCapacityMax.
+  [[nodiscard]] Block* allocate_anyway(size_t capacity) noexcept;
   /// REQUIRES: home == this pool, live.
   void add_ref(Block* block) noexcept {
     check_owner();
@@ -175,6 +181,8 @@ class BufferPool {
   [[nodiscard]] Slab* next_slab() noexcept;
   [[nodiscard]] bool begin_slab() noexcept;
   [[nodiscard]] Block* take(Slab* slab) noexcept;
+  [[nodiscard]] Block* overdraw(size_t capacity) noexcept;
+  void repay(Block* block) noexcept;
   void give_back(Block* block) noexcept;
   void slab_gained_room(Slab* slab, bool was_full) noexcept;
 

@@ -156,6 +156,31 @@ TEST(BufferPool, WipesSecretsWhenTheLastReferenceGoes) {
   pool.release(again);
 }
 
+TEST(BufferPool, GivesWhatMustBeBeyondItsLimitAndCountsItUntilItComesBack) {
+  BufferPool pool(small(1, 1));
+  Block* const within = pool.allocate_anyway(100);
+  EXPECT_EQ(pool.metrics().overdrawn_blocks.load(), 0u);
+  std::vector<Block*> hoard;
+  while (Block* const block = pool.allocate(100)) hoard.push_back(block);
+  const uint64_t full_bytes = pool.metrics().bytes_in_use();
+  Block* const beyond = pool.allocate_anyway(BufferPool::kCapacityMax);
+  ASSERT_NE(beyond, nullptr);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(beyond->data()) % 32, 0u);
+  beyond->append(std::string(BufferPool::kCapacityMax, 'x'));
+  pool.add_ref(beyond);
+  pool.release(beyond);
+  EXPECT_EQ(pool.metrics().overdrawn_blocks.load(), 1u);
+  EXPECT_EQ(pool.metrics().blocks_outstanding(), hoard.size() + 2);
+  EXPECT_GE(pool.metrics().bytes_in_use(), full_bytes + BufferPool::kCapacityMax);
+  EXPECT_EQ(pool.metrics().slab_bytes.load(), kSlab);
+  pool.release(beyond);
+  EXPECT_EQ(pool.metrics().overdrawn_blocks.load(), 0u);
+  EXPECT_EQ(pool.metrics().bytes_in_use(), full_bytes);
+  EXPECT_EQ(pool.allocate(100), nullptr);  // what came back is nobody else's
+  for (Block* const block : hoard) pool.release(block);
+  pool.release(within);
+}
+
 TEST(BufferPool, LetsAnEmptySlabServeAnotherClass) {
   BufferPool pool(small(1, 1));
   for (const uint32_t total : BufferPool::kTotalBytes) {

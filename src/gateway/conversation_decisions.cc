@@ -58,9 +58,8 @@ void Conversations::decide(const chat::Position& position) {
     return;
   record->position = position.position;
   if (!record->openers.empty()) return answer_openers(*record);
-  Block* frame = make_frame(shard_.pool(),
-                            wire::Queue{.conversation = record->machine.id(), .position = position.position});
-  if (frame == nullptr) return;
+  Block* frame = make_frame_anyway(
+      shard_.pool(), wire::Queue{.conversation = record->machine.id(), .position = position.position});
   courier_.deliver({.to = record->visitor,
                     .conversation = record->self,
                     .frame = frame,
@@ -91,13 +90,18 @@ Block* Conversations::append(ConversationRecord& record, const chat::Change& cha
 }
 
 Block* Conversations::append_event(ConversationRecord& record, const wire::Event& event) {
-  Block* item = make_frame(shard_.pool(), event);
-  TAUT_ASSERT(item != nullptr);  // short_of_memory() keeps a part of the pool for this
-  if (void* evicted = record.machine.append_event(item, static_cast<int64_t>(event.ts)); evicted != nullptr) {
-    metrics_.items_evicted.add(1);
-    shard_.pool().release(static_cast<Block*>(evicted));
-  }
+  Block* item = make_frame_anyway(shard_.pool(), event);
+  release(record.machine.append_event(item, static_cast<int64_t>(event.ts)));
+  // Nobody can refuse an event. In a full pool it takes the place of the conversation's oldest item, so that
+  // assignments that nobody accepts do not use up what short_of_memory() leaves for answers.
+  if (short_of_memory()) release(record.machine.drop_oldest_item());
   return item;
+}
+
+void Conversations::release(void* evicted) {
+  if (evicted == nullptr) return;
+  metrics_.items_evicted.add(1);
+  shard_.pool().release(static_cast<Block*>(evicted));
 }
 
 // -- who hears of it --
@@ -120,14 +124,11 @@ void Conversations::push_message(ConversationRecord& record, Block* item, chat::
   const bool to_other_visitors = from.kind != chat::PartyKind::visitor || from.other_connections;
   if (to_other_visitors && record.visitor) {
     if (kind == chat::ItemKind::note) {
-      Block* hidden = make_hidden_note(shard_.pool(), record, seq);
-      if (hidden != nullptr) {
-        courier_.deliver({.to = record.visitor,
-                          .conversation = record.self,
-                          .frame = hidden,
-                          .lane = Lane::live,
-                          .to_endpoint = true});
-      }
+      courier_.deliver({.to = record.visitor,
+                        .conversation = record.self,
+                        .frame = make_hidden_note(shard_.pool(), record, seq),
+                        .lane = Lane::live,
+                        .to_endpoint = true});
     } else {
       give(record.visitor, from.connection, record, item, Lane::live);
     }
@@ -154,17 +155,16 @@ void Conversations::tell_assigned(const ConversationRecord& record, Handle endpo
                                   Lane lane) {
   const chat::Conversation& machine = record.machine;
   const bool waits = machine.state() == chat::ConversationState::assigned;
-  Block* frame = make_frame(shard_.pool(), wire::Assigned{.conversation = machine.id(),
-                                                          .visitor_id = record.visitor_id,
-                                                          .visitor_name = record.visitor_name,
-                                                          .visitor_attributes = record.attributes,
-                                                          .group = options_.groups[machine.group()],
-                                                          .subject = record.subject,
-                                                          .owner_epoch = machine.owner_epoch(),
-                                                          .accept_ms = waits ? options_.accept_ms : 0,
-                                                          .epoch = machine.epoch(),
-                                                          .seq = machine.last_seq()});
-  TAUT_ASSERT(frame != nullptr);
+  Block* frame = make_frame_anyway(shard_.pool(), wire::Assigned{.conversation = machine.id(),
+                                                                 .visitor_id = record.visitor_id,
+                                                                 .visitor_name = record.visitor_name,
+                                                                 .visitor_attributes = record.attributes,
+                                                                 .group = options_.groups[machine.group()],
+                                                                 .subject = record.subject,
+                                                                 .owner_epoch = machine.owner_epoch(),
+                                                                 .accept_ms = waits ? options_.accept_ms : 0,
+                                                                 .epoch = machine.epoch(),
+                                                                 .seq = machine.last_seq()});
   courier_.deliver({.to = endpoint ? endpoint : connection,
                     .conversation = record.self,
                     .frame = frame,
@@ -175,10 +175,9 @@ void Conversations::tell_assigned(const ConversationRecord& record, Handle endpo
 
 void Conversations::tell_unassigned(const ConversationRecord& record, const chat::Owner& lost,
                                     chat::Reason reason) {
-  Block* frame = make_frame(shard_.pool(), wire::Unassigned{.conversation = record.machine.id(),
-                                                            .owner_epoch = lost.owner_epoch,
-                                                            .reason = wire_term(reason)});
-  TAUT_ASSERT(frame != nullptr);
+  Block* frame = make_frame_anyway(shard_.pool(), wire::Unassigned{.conversation = record.machine.id(),
+                                                                   .owner_epoch = lost.owner_epoch,
+                                                                   .reason = wire_term(reason)});
   courier_.deliver({.to = lost.key,
                     .conversation = record.self,
                     .frame = frame,

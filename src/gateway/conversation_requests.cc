@@ -154,15 +154,14 @@ void Conversations::accept_send(const ConversationRequest& request, Conversation
                                      .reason = {},
                                      .owner_epoch = record.machine.owner_epoch(),
                                      .ts = ack.ts});
+    shard_.pool().add_ref(accepted);  // where one item is kept, the message evicts it
   }
-  if (void* evicted = record.machine.append_message(message, wall_ms()); evicted != nullptr) {
-    metrics_.items_evicted.add(1);
-    shard_.pool().release(static_cast<Block*>(evicted));
-  }
+  release(record.machine.append_message(message, wall_ms()));
   metrics_.messages_accepted.add(1);
   courier_.answer(request.from.connection, ack, Lane::send_answer);
   if (accepted != nullptr) {
     push_event(record, accepted, Handle{});
+    shard_.pool().release(accepted);
     tell_dispatcher(MailKind::conversation_accepted, record);
   }
   push_message(record, message, chat_term(request.kind), decision.seq, request.from);
@@ -225,7 +224,7 @@ void Conversations::finish_close(ConversationRecord& record, const chat::Change&
     visitor->remove_topic(record.self);
   }
   metrics_.conversations_closed.add(1);
-  closed_.push_back(record.self);
+  closed_.push_back(record);
   tell_dispatcher(MailKind::conversation_closed, record);
 }
 
@@ -301,7 +300,7 @@ void Conversations::resume(const ConversationRequest& request, ConversationRecor
     courier_.deliver(
         {.to = request.from.connection, .conversation = record.self, .frame = frame, .lane = Lane::page});
   }
-  pager_.start(request.from.connection, record.self, plan.start, is_visitor(request.from));
+  pager_.start(request.from.connection, record, plan.start, is_visitor(request.from));
 }
 
 }  // namespace taut::gateway

@@ -68,6 +68,7 @@ ConversationRecord* Conversations::find(std::string_view id) {
 
 void Conversations::forget(ConversationRecord& record) {
   record.machine.release_items([&](void* body) { shard_.pool().release(static_cast<Block*>(body)); });
+  if (record.closed_hook.is_linked()) closed_.erase(closed_.iterator_to(record));
   index_->by_id.erase(&record);
   records_.erase(record.self);
   metrics_.conversations.store(records_.size());
@@ -80,14 +81,9 @@ bool Conversations::make_room() {
 }
 
 bool Conversations::forget_oldest_closed() {
-  while (!closed_.empty()) {
-    ConversationRecord* oldest = records_.find(closed_.front());
-    closed_.pop_front();
-    if (oldest == nullptr || oldest->machine.state() != chat::ConversationState::closed) continue;
-    forget(*oldest);
-    return true;
-  }
-  return false;
+  if (closed_.empty()) return false;
+  forget(closed_.front());
+  return true;
 }
 
 bool Conversations::short_of_memory() {
@@ -198,6 +194,12 @@ void Conversations::reopen(const OpenRequest& request, hub::Endpoint& visitor) {
   if (record->machine.state() != chat::ConversationState::closed) return answer_or_wait(request, *record);
   if (ConversationRecord* other = open_one(visitor, record->machine.group()); other != nullptr) {
     return answer_or_wait(request, *other);
+  }
+  closed_.erase(closed_.iterator_to(*record));  // it must not be what makes room for itself
+  if (short_of_memory()) {
+    closed_.push_back(*record);
+    return refuse(request.from, request.conversation, wire::ErrorCode::overloaded,
+                  "no memory for another conversation");
   }
   const chat::Change change = record->machine.reopen();
   Block* item = append(*record, change);

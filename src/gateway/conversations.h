@@ -1,8 +1,8 @@
 // The conversations that live on one shard: requests and decisions in, items and deliveries out.
 #pragma once
 
+#include <boost/intrusive/list.hpp>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -41,6 +41,7 @@ struct ConversationRecord {
   uint32_t position = 0;  ///< in the queue as last told; 0: not told
   /// Opens that wait for the dispatcher's first word, so that `opened` can tell the place in the queue.
   std::vector<Opener> openers;
+  boost::intrusive::list_member_hook<> closed_hook;
 };
 
 /// What a visitor asks when it opens one.
@@ -98,6 +99,10 @@ class Conversations final : public PageListener {
 
  private:
   struct Index;
+  using ClosedList = boost::intrusive::list<
+      ConversationRecord,
+      boost::intrusive::member_hook<ConversationRecord, boost::intrusive::list_member_hook<>,
+                                    &ConversationRecord::closed_hook>>;
 
   [[nodiscard]] ConversationRecord* find(std::string_view id);
   /// The record that the requester may know of; answers the error otherwise.
@@ -145,6 +150,7 @@ class Conversations final : public PageListener {
   void push_to_owner(ConversationRecord& record, Block* item, Handle except);
   void push_message(ConversationRecord& record, Block* item, chat::ItemKind kind, uint64_t seq,
                     const Requester& from);
+  void release(void* evicted);
   void give(Handle endpoint, Handle except, const ConversationRecord& record, Block* item, Lane lane);
   void tell_assigned(const ConversationRecord& record, Handle endpoint, Handle connection, Lane lane);
   void tell_unassigned(const ConversationRecord& record, const chat::Owner& lost, chat::Reason reason);
@@ -165,7 +171,7 @@ class Conversations final : public PageListener {
   PoolResource memory_;
   SlotMap<ConversationRecord> records_;
   std::unique_ptr<Index> index_;
-  std::deque<Handle> closed_;  ///< oldest first; may name ones that were reopened
+  ClosedList closed_;  ///< the longest closed first
   std::vector<chat::InlineId> agents_;
   ResumePager pager_;
   uint64_t counter_ = 0;

@@ -36,16 +36,16 @@ void Courier::receive(const Delivery& delivery) {
     if (delivery.lane == Lane::page_end) say_taken(delivery.cursor, true);
     return;
   }
-  const bool answers = delivery.lane == Lane::answer || delivery.lane == Lane::send_answer;
-  if (delivery.frame == nullptr && answers) return sessions_.drop(*session);
-  if (delivery.frame != nullptr) {
+  if (delivery.frame == nullptr) {
+    sessions_.give_up(*session);
+  } else {
     put(*session, delivery.frame, true);
-    if (session->phase != Session::Phase::open) {
-      if (delivery.lane == Lane::page_end) say_taken(delivery.cursor, true);
-      return;
-    }
-    sessions_.touch(*session, is_push(delivery.lane));
   }
+  if (session->phase != Session::Phase::open) {
+    if (delivery.lane == Lane::page_end) say_taken(delivery.cursor, true);
+    return;
+  }
+  sessions_.touch(*session, is_push(delivery.lane));
   apply(*session, delivery);
 }
 
@@ -96,7 +96,7 @@ void Courier::deliver_now(hub::Endpoint& endpoint, const Delivery& delivery) {
     if (last != nullptr) {
       const size_t before = endpoint.connections.size();
       put(*last, delivery.frame, false);
-      i -= before - endpoint.connections.size();  // one that was dropped stood before this one
+      i -= before - endpoint.connections.size();  // one that was given up stood before this one
     }
     last = session;
   }
@@ -121,8 +121,8 @@ void Courier::put(Session& session, Block* frame, bool last) {
     if (!last) shard_.pool().add_ref(frame);
     written = out.push(shard_.pool(), back_, frame, header.frame_offset, header.frame_bytes);
   }
+  if (!written) return sessions_.give_up(session);
   metrics_.pushes.add(1);
-  if (!written) return sessions_.drop(session);
   sessions_.touch(session, true);
 }
 

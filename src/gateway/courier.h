@@ -41,18 +41,18 @@ class Courier {
 
   void set_page_listener(PageListener& listener) { pages_ = &listener; }
 
-  /// Encodes an answer for one connection. A connection for which there is no memory is dropped: it resumes.
+  /// Encodes an answer for one connection. A connection for which there is no memory is given up: it resumes.
   template <class M>
   void answer(Handle connection, const M& message, Lane lane = Lane::answer) {
     if (connection.shard() == shard_.id()) {
       Session* session = reachable(connection);
       if (session == nullptr) return;
-      if (!write_frame(shard_.pool(), session->connection.out(), message)) return sessions_.drop(*session);
+      if (!write_frame(shard_.pool(), session->connection.out(), message)) return sessions_.give_up(*session);
       sessions_.touch(*session, false);
       apply(*session, Delivery{.to = connection, .lane = lane});
       return;
     }
-    Block* frame = make_frame(shard_.pool(), message);  // without one its shard drops the connection
+    Block* frame = make_frame(shard_.pool(), message);  // without one its shard gives the connection up
     deliver({.to = connection, .frame = frame, .lane = lane});
   }
 

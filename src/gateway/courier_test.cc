@@ -1,65 +1,19 @@
 #include "gateway/courier.h"
 
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "gateway/far_end.h"
 #include "hub/hand_turned_shard.h"
 
 namespace taut::gateway {
 namespace {
 
-using Lines = std::vector<std::string>;
-
 constexpr Handle kFirst(1, 1, 1);  // conversations, of the other shard
 constexpr Handle kSecond(1, 1, 2);
 constexpr Handle kThird(1, 1, 3);
-
-/// The far end of a connection: what was written to it, in short ("assigned c2").
-class FarEnd {
- public:
-  explicit FarEnd(int fd) : fd_(fd) {}
-
-  /// The frames since the last call: type, conversation, and the text of messages.
-  Lines read() {
-    std::array<char, 65'536> some{};
-    for (ssize_t n = 0; (n = ::read(fd_.get(), some.data(), some.size())) > 0;)
-      unread_.append(some.data(), static_cast<size_t>(n));
-    Lines lines;
-    wire::WsDecoder decoder(wire::WsDecoder::Peer::server);
-    for (;;) {
-      std::string buffer = unread_ + std::string(wire::kReadablePadding, '\0');
-      const wire::WsOutcome outcome = decoder.next({buffer.data(), unread_.size()});
-      if (outcome.kind != wire::WsOutcome::Kind::message) return lines;
-      lines.push_back(short_form(outcome.text()));
-      unread_.erase(0, outcome.consumed);
-    }
-  }
-  [[nodiscard]] bool ended() {
-    char byte = 0;
-    return ::recv(fd_.get(), &byte, 1, MSG_PEEK) == 0;
-  }
-
- private:
-  static std::string value(std::string_view json, std::string_view key) {
-    const std::string begin = "\"" + std::string(key) + "\":\"";
-    const size_t at = json.find(begin);
-    if (at == std::string_view::npos) return "";
-    const size_t from = at + begin.size();
-    return " " + std::string(json.substr(from, json.find('"', from) - from));
-  }
-  static std::string short_form(std::string_view json) {
-    return value(json, "type").substr(1) + value(json, "conversation") + value(json, "text").substr(0, 12);
-  }
-
-  net::Fd fd_;
-  std::string unread_;
-};
 
 /// One agent's endpoint on shard 0; conversations and foreign frames come from shard 1.
 class CourierTest : public testing::Test, protected SessionEvents, protected PageListener {
@@ -96,13 +50,12 @@ class CourierTest : public testing::Test, protected SessionEvents, protected Pag
     FarEnd far;
   };
   Line connect() {
-    std::array<int, 2> ends{};
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
-    Session* session = sessions.accept(net::Fd(ends[0]));
+    auto [near, far] = socket_pair();
+    Session* session = sessions.accept(std::move(near));
     agent.connections.push_back(session->self);
     sessions.opened(*session, agent);
     all.push_back(session->self);
-    return {*session, FarEnd(ends[1])};
+    return {*session, FarEnd(std::move(far))};
   }
   void drop(Handle handle) {
     if (Session* session = sessions.find(handle); session != nullptr) sessions.drop(*session);
@@ -225,6 +178,20 @@ TEST_F(CourierTest, WithoutMemoryOneConnectionIsDroppedAndTheOthersStillGetTheFr
   for (Block* block : hoard) here.pool().release(block);
 }
 
+TEST_F(CourierTest, AConnectionForWhoseFrameThereWasNoMemoryIsClosedSoThatItResumes) {
+  for (const Lane lane : {Lane::answer, Lane::send_answer, Lane::page, Lane::page_end, Lane::release}) {
+    Line line = connect();
+    line.session.held.push_back(kFirst);
+    pages.clear();
+    courier.receive(
+        {.to = line.session.self, .conversation = kFirst, .cursor = Handle(0, 3, 4).bits(), .lane = lane});
+    EXPECT_EQ(heard(line), Lines{"close 4101"});
+    EXPECT_TRUE(agent.connections.empty());
+    ASSERT_EQ(pages.size(), lane == Lane::page_end ? 1U : 0U);
+    for (const PageTaken& page : pages) EXPECT_TRUE(page.gone);
+  }
+}
+
 // -- an `assigned` that overtakes --
 
 TEST_F(CourierTest, AnAssignedThatOvertakesAnUnassignedWaitsForItAndItsMessagesBehindIt) {
@@ -304,10 +271,10 @@ TEST_F(CourierTest, LiveItemsAreNotForTheConnectionThatHoldsTheConversation) {
 TEST_F(CourierTest, AReleaseLetsLiveItemsThroughAgain) {
   Line line = connect();
   line.session.held = {kFirst, kSecond};
-  courier.receive({.to = line.session.self, .conversation = kFirst, .lane = Lane::release});
+  give_one(Lane::release, line.session, kFirst, wire::Resumed{.conversation = "c1"});
   say(kFirst, "live");
   say(kSecond, "still held");
-  EXPECT_EQ(heard(line), Lines{"message c1 live"});
+  EXPECT_EQ(heard(line), (Lines{"resumed c1", "message c1 live"}));
 }
 
 TEST_F(CourierTest, AnAssignedForAHolderStillMakesTheEndpointTakePart) {

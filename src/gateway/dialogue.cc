@@ -74,7 +74,7 @@ size_t Dialogue::on_http(Session& session, std::string_view bytes) {
     return bytes.size();
   }
   sessions_.write_raw(session, wire::write_ws_accept(outcome.request));
-  if (session.phase != Session::Phase::dead) session.phase = Session::Phase::hello;
+  if (session.phase == Session::Phase::http) session.phase = Session::Phase::hello;
   return outcome.consumed;
 }
 
@@ -263,7 +263,7 @@ void Dialogue::route(Session& session, ConversationRequest& request) {
   Block* packed = pack(shard_.pool(), request);
   if (packed != nullptr) return shard_.send(home, mail_of(MailKind::agent_request, RequestMail{packed}));
   // Of a hello it could never learn where it stands: it resumes.
-  if (request.type == wire::ClientType::hello) return sessions_.drop(session);
+  if (request.type == wire::ClientType::hello) return sessions_.give_up(session);
   const Lane lane = request.type == wire::ClientType::send ? Lane::send_answer : Lane::answer;
   courier_.answer(session.self,
                   wire::ErrorMessage{.has_ref = true,
@@ -289,17 +289,13 @@ void Dialogue::presence(Session& session, const wire::ClientMessage& message) {
 }
 
 void Dialogue::refuse(Session& session, const wire::ErrorMessage& error) {
-  if (!write_frame(shard_.pool(), session.connection.out(), error)) return sessions_.drop(session);
+  if (!write_frame(shard_.pool(), session.connection.out(), error)) return sessions_.give_up(session);
   sessions_.touch(session, false);
 }
 
 void Dialogue::tell_dispatcher(MailKind kind, const hub::Endpoint& endpoint, chat::Presence status,
                                uint32_t capacity) {
-  Block* id = shard_.pool().allocate(endpoint.id.size());
-  if (id == nullptr) {
-    shard_.log().error("the dispatcher misses word of agent {}: the pool is exhausted", endpoint.id);
-    return;
-  }
+  Block* id = shard_.pool().allocate_anyway(endpoint.id.size());
   id->append(endpoint.id);
   shard_.send(options_.dispatcher, mail_of(kind, AgentMail{.endpoint = endpoint.self,
                                                            .groups = endpoint.groups,

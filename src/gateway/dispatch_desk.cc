@@ -91,8 +91,7 @@ void DispatchDesk::name_new_agents() {
   for (; agents_named_ < dispatcher_.agents(); ++agents_named_) {
     const std::string_view id = dispatcher_.agent_id(agents_named_);
     for (ShardId shard = 0; shard < chat_shards_; ++shard) {
-      Block* block = shard_.pool().allocate(id.size());
-      TAUT_ASSERT(block != nullptr);  // once per agent and shard; the pool keeps a reserve
+      Block* block = shard_.pool().allocate_anyway(id.size());  // once per agent and shard
       block->append(id);
       shard_.send(shard, mail_of(MailKind::agent_named, AgentNamed{.id = block, .index = agents_named_}));
     }

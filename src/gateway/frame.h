@@ -77,15 +77,28 @@ inline void finish_frame(Block& block, uint32_t json_bytes, uint32_t rest_offset
   block.written = kFrameJsonAt + json_bytes;
 }
 
+/// Encodes into an empty block that has room for max_size(message) bytes at kFrameJsonAt.
+template <class M>
+void encode_frame(Block& block, const M& message) {
+  const wire::Written json = wire::write({block.data() + kFrameJsonAt, wire::max_size(message)}, message);
+  finish_frame(block, json.size, json.rest_offset, conversation_bytes_of(message));
+}
+
 /// Encodes into a fresh block with one reference; nullptr when the pool is exhausted or the message is larger
 /// than its largest block.
 template <class M>
 [[nodiscard]] Block* make_frame(BufferPool& pool, const M& message) {
-  const size_t bound = wire::max_size(message);
-  Block* block = pool.allocate(kFrameJsonAt + bound);
-  if (block == nullptr) return nullptr;
-  const wire::Written json = wire::write({block->data() + kFrameJsonAt, bound}, message);
-  finish_frame(*block, json.size, json.rest_offset, conversation_bytes_of(message));
+  Block* block = pool.allocate(kFrameJsonAt + wire::max_size(message));
+  if (block != nullptr) encode_frame(*block, message);
+  return block;
+}
+
+/// The same for what must be said even when the pool is exhausted; never nullptr. REQUIRES: the message fits
+/// into the pool's largest block.
+template <class M>
+[[nodiscard]] Block* make_frame_anyway(BufferPool& pool, const M& message) {
+  Block* block = pool.allocate_anyway(kFrameJsonAt + wire::max_size(message));
+  encode_frame(*block, message);
   return block;
 }
 

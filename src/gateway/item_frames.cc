@@ -20,15 +20,15 @@ Block* stored_frame(const ConversationRecord& record, uint64_t seq) {
 
 Block* make_hidden_note(BufferPool& pool, const ConversationRecord& record, uint64_t seq) {
   const chat::Item& item = record.machine.items().at(seq);
-  return make_frame(pool, wire::Event{.conversation = record.machine.id(),
-                                      .epoch = item.epoch,
-                                      .seq = seq,
-                                      .event = wire::EventKind::note_hidden,
-                                      .agent = {},
-                                      .group = {},
-                                      .reason = {},
-                                      .owner_epoch = record.machine.owner_epoch(),
-                                      .ts = static_cast<uint64_t>(item.ts_ms)});
+  return make_frame_anyway(pool, wire::Event{.conversation = record.machine.id(),
+                                             .epoch = item.epoch,
+                                             .seq = seq,
+                                             .event = wire::EventKind::note_hidden,
+                                             .agent = {},
+                                             .group = {},
+                                             .reason = {},
+                                             .owner_epoch = record.machine.owner_epoch(),
+                                             .ts = static_cast<uint64_t>(item.ts_ms)});
 }
 
 Block* item_frame_for(BufferPool& pool, const ConversationRecord& record, uint64_t seq, bool for_visitor) {
@@ -47,8 +47,8 @@ Block* make_history(BufferPool& pool, const ConversationRecord& record, const ch
   bool more = page.more;
   for (uint64_t seq = page.to; seq >= page.from && seq != 0; --seq) {
     Block* frame = item_frame_for(pool, record, seq, for_visitor);
-    if (frame == nullptr || bytes + frame_json(*frame).size() + 1 > BufferPool::kCapacityMax) {
-      if (frame != nullptr) pool.release(frame);
+    if (bytes + frame_json(*frame).size() + 1 > BufferPool::kCapacityMax) {
+      pool.release(frame);
       more = true;
       break;
     }

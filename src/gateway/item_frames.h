@@ -11,11 +11,11 @@ namespace taut::gateway {
 
 struct ConversationRecord;
 
-/// What stands in a note's place for its visitor, so that the numbers stay whole. nullptr: no memory.
+/// What stands in a note's place for its visitor, so that the numbers stay whole; also in a full pool.
 [[nodiscard]] Block* make_hidden_note(BufferPool& pool, const ConversationRecord& record, uint64_t seq);
 
-/// The item `seq` with one reference for the caller: the stored frame, or the hidden note for a visitor.
-/// nullptr when the pool is exhausted. REQUIRES: first_seq ≤ seq ≤ last_seq of the record's items.
+/// The item `seq` with one reference for the caller: the stored frame, or the hidden note for a visitor, also
+/// in a full pool. REQUIRES: first_seq ≤ seq ≤ last_seq of the record's items.
 [[nodiscard]] Block* item_frame_for(BufferPool& pool, const ConversationRecord& record, uint64_t seq,
                                     bool for_visitor);
 

@@ -52,7 +52,7 @@ struct Delivery {
   Handle to;
   Handle except;
   Handle conversation;
-  Block* frame = nullptr;  ///< nullptr: nothing to write (release)
+  Block* frame = nullptr;  ///< nullptr: there was no memory for it; a connection is given up then
   uint64_t cursor = 0;     ///< page_end: of the pager
   uint32_t owner_epoch = 0;
   Lane lane = Lane::answer;

@@ -190,6 +190,7 @@ void add_memory(Page& page, const std::vector<MetricsSource>& sources) {
   uint64_t blocks = 0;
   uint64_t slabs = 0;
   uint64_t refused = 0;
+  uint64_t overdrawn = 0;
   uint64_t dropped = 0;
   for (const MetricsSource& source : sources) {
     if (source.pool != nullptr) {
@@ -197,6 +198,7 @@ void add_memory(Page& page, const std::vector<MetricsSource>& sources) {
       blocks += source.pool->blocks_outstanding();
       slabs += source.pool->slab_bytes.load();
       refused += source.pool->refused.load();
+      overdrawn += source.pool->overdrawn_bytes.load();
     }
     if (source.log != nullptr) dropped += source.log->dropped();
   }
@@ -209,6 +211,8 @@ void add_memory(Page& page, const std::vector<MetricsSource>& sources) {
   one("taut_pool_blocks_outstanding", "gauge", "Pool blocks that somebody holds", blocks);
   one("taut_pool_slab_bytes", "gauge", "Bytes that the pools have mapped", slabs);
   one("taut_pool_refused_total", "counter", "Pool allocations that a limit turned down", refused);
+  one("taut_pool_overdrawn_bytes", "gauge", "Bytes beyond the limits of the pools, for what must be",
+      overdrawn);
   one("taut_malloc_bytes_in_use", "gauge", "Bytes that malloc has handed out", heap_bytes_in_use());
   one("taut_allocations_total", "counter", "Heap allocations of the process", allocations_total());
   one("taut_log_dropped_total", "counter", "Log records that found their ring full", dropped);

@@ -8,10 +8,12 @@
 
 namespace taut::gateway {
 
-void ResumePager::start(Handle connection, Handle conversation, uint64_t next, bool for_visitor) {
+void ResumePager::start(Handle connection, const ConversationRecord& record, uint64_t next,
+                        bool for_visitor) {
   Cursor& cursor = cursors_.emplace();
   cursor.connection = connection;
-  cursor.conversation = conversation;
+  cursor.conversation = record.self;
+  cursor.conversation_id = chat::InlineId(record.machine.id());
   cursor.next = next;
   cursor.for_visitor = for_visitor;
   send_page(cursor);
@@ -48,7 +50,6 @@ void ResumePager::send_page(Cursor& cursor) {
   for (; seq <= end; ++seq) {
     Block* frame = item_frame_for(shard_.pool(), *record, seq, cursor.for_visitor);
     const bool page_end = more && seq == end;
-    if (frame == nullptr && !page_end) continue;
     courier_.deliver({.to = cursor.connection,
                       .conversation = cursor.conversation,
                       .frame = frame,
@@ -72,13 +73,18 @@ void ResumePager::say_expired(Cursor& cursor, const ConversationRecord& record) 
 }
 
 void ResumePager::finish(Cursor& cursor) {
-  Delivery release{.to = cursor.connection, .conversation = cursor.conversation, .lane = Lane::release};
-  if (const ConversationRecord* record = conversations_.find(cursor.conversation); record != nullptr) {
-    release.frame = make_frame(shard_.pool(), wire::Resumed{.conversation = record->machine.id(),
-                                                            .epoch = record->machine.epoch(),
-                                                            .seq = record->machine.last_seq()});
+  const ConversationRecord* record = conversations_.find(cursor.conversation);
+  Block* frame = nullptr;
+  if (record != nullptr) {
+    frame = make_frame(shard_.pool(), wire::Resumed{.conversation = record->machine.id(),
+                                                    .epoch = record->machine.epoch(),
+                                                    .seq = record->machine.last_seq()});
+  } else {
+    frame = make_frame(shard_.pool(), wire::Gap{.conversation = cursor.conversation_id.view(),
+                                                .reason = wire::GapReason::no_such_conversation});
   }
-  courier_.deliver(release);
+  courier_.deliver(
+      {.to = cursor.connection, .conversation = cursor.conversation, .frame = frame, .lane = Lane::release});
   cursors_.erase(cursor.self);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/slot_map.h"
+#include "chat/types.h"
 #include "core/shard.h"
 #include "gateway/courier.h"
 #include "gateway/mails.h"
@@ -21,8 +22,9 @@ class ResumePager {
   ResumePager(Shard& shard, Courier& courier, Conversations& conversations)
       : shard_(shard), courier_(courier), conversations_(conversations), cursors_(shard.id()) {}
 
-  /// The connection gets the items from `next` on, whatever is appended meanwhile, then `resumed`.
-  void start(Handle connection, Handle conversation, uint64_t next, bool for_visitor);
+  /// The connection gets the items from `next` on, whatever is appended meanwhile, then `resumed`; or `gap`
+  /// when the conversation is forgotten meanwhile.
+  void start(Handle connection, const ConversationRecord& record, uint64_t next, bool for_visitor);
 
   void on_page_taken(const PageTaken& taken);
   [[nodiscard]] bool has_work() const { return !ready_.empty(); }
@@ -34,6 +36,7 @@ class ResumePager {
     Handle self;
     Handle connection;
     Handle conversation;
+    chat::InlineId conversation_id;
     uint64_t next = 0;
     bool for_visitor = false;
   };

@@ -172,7 +172,8 @@ void Sessions::on_control(Session& session, const wire::WsOutcome& frame) {
     return;
   }
   if (frame.opcode == wire::WsOpcode::ping) {
-    if (session.phase != Session::Phase::closing) write_control(session, wire::WsOpcode::pong, frame.text());
+    if (session.phase == Session::Phase::closing) return;
+    if (!write_control(session, wire::WsOpcode::pong, frame.text())) give_up(session);
     return;
   }
   if (session.phase == Session::Phase::closing) {
@@ -192,8 +193,8 @@ void Sessions::on_broken_framing(Session& session, const wire::WsOutcome& error)
 
 void Sessions::keep(Session& session, std::span<const char> rest) {
   if (session.phase == Session::Phase::dead || session.connection.keep(shard_.pool(), rest)) return;
-  shard_.log().warn("connection {} dropped: the pool is exhausted", session.self.slot());
-  drop(session);
+  session.deaf = true;  // what follows is no whole frame
+  give_up(session);
 }
 
 void Sessions::leave(Session& session, std::span<const char> unread) {
@@ -251,19 +252,20 @@ void Sessions::write_raw(Session& session, std::string_view bytes) {
   if (bytes.empty()) return;
   hub::OutQueue& out = session.connection.out();
   const std::span<char> room = out.prepare(shard_.pool(), static_cast<uint32_t>(bytes.size()));
-  if (room.empty()) return drop(session);
+  if (room.empty()) return give_up(session);
   std::ranges::copy(bytes, room.begin());
-  if (!out.commit(shard_.pool(), static_cast<uint32_t>(bytes.size()))) return drop(session);
+  if (!out.commit(shard_.pool(), static_cast<uint32_t>(bytes.size()))) return give_up(session);
   touch(session, false);
 }
 
-void Sessions::write_control(Session& session, wire::WsOpcode opcode, std::string_view payload) {
+bool Sessions::write_control(Session& session, wire::WsOpcode opcode, std::string_view payload) {
   hub::OutQueue& out = session.connection.out();
   const std::span<char> room = out.prepare(shard_.pool(), kControlFrameMax);
-  if (room.empty()) return;
+  if (room.empty()) return false;
   const size_t size = wire::write_ws_control(room, opcode, payload);
-  if (!out.commit(shard_.pool(), static_cast<uint32_t>(size))) return drop(session);
+  if (!out.commit(shard_.pool(), static_cast<uint32_t>(size))) return false;
   touch(session, false);
+  return true;
 }
 
 void Sessions::flush() {
@@ -357,6 +359,13 @@ void Sessions::finish_goodbye(Session& session) {
   net::shut_down_writing(session.connection.fd());
 }
 
+void Sessions::give_up(Session& session) {
+  if (session.phase == Session::Phase::dead) return;
+  shard_.log().warn("connection {} given up: the pool is exhausted", session.self.slot());
+  if (session.phase == Session::Phase::closing) return drop(session);
+  close(session, wire::CloseCode::overloaded, "no memory");
+}
+
 void Sessions::drop(Session& session) {
   if (session.phase == Session::Phase::dead) return;
   if (session.phase == Session::Phase::open) events_->on_gone(session);
@@ -416,7 +425,7 @@ void Sessions::judge(Session& session) {
   if (session.over_limit_since_ns != 0 && now_ns - session.over_limit_since_ns >= limits_.slow_reader_ns) {
     return say_slow(session);
   }
-  switch (session.liveness.judge(running_.running_ns(), limits_.ping_ns)) {
+  switch (session.liveness.judge(running_.running_ns())) {
     case hub::Liveness::Verdict::wait:
       return;
     case hub::Liveness::Verdict::dead:
@@ -425,7 +434,10 @@ void Sessions::judge(Session& session) {
     case hub::Liveness::Verdict::ping:
       break;
   }
-  write_control(session, wire::WsOpcode::ping, {});
+  // Without memory there is none, and no pong is waited for: the next tick looks again.
+  if (write_control(session, wire::WsOpcode::ping, {})) {
+    session.liveness.on_ping(running_.running_ns(), limits_.ping_ns);
+  }
 }
 
 void Sessions::schedule(Session& session) {

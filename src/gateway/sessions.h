@@ -84,11 +84,14 @@ class Sessions {
   /// Call after putting something into connection.out(). Sessions with pushes are written before those with
   /// answers only.
   void touch(Session& session, bool push);
-  /// Puts bytes as they are into the output; drops the session when there is no memory for them.
+  /// Puts bytes as they are into the output; gives the session up when there is no memory for them.
   void write_raw(Session& session, std::string_view bytes);
   /// A close frame, then the end. `retry_after_ms` goes into the reason text unless 0. Any phase but dead;
   /// again: nothing.
   void close(Session& session, wire::CloseCode code, std::string_view reason, uint32_t retry_after_ms = 0);
+  /// The end for lack of memory: with 4101, or without a word where not even that finds room. The client
+  /// resumes.
+  void give_up(Session& session);
   /// The end at once, without a word.
   void drop(Session& session);
   void close_all(wire::CloseCode code, std::string_view reason);
@@ -117,8 +120,8 @@ class Sessions {
   void keep(Session& session, std::span<const char> rest);
   void leave(Session& session, std::span<const char> unread);
   void write(Session& session);
-  /// A ping or pong; left out when there is no memory for it.
-  void write_control(Session& session, wire::WsOpcode opcode, std::string_view payload);
+  /// A ping or pong. False when there is no memory for it.
+  [[nodiscard]] bool write_control(Session& session, wire::WsOpcode opcode, std::string_view payload);
   void after_write(Session& session);
   void say_slow(Session& session);
   void finish_goodbye(Session& session);

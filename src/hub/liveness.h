@@ -35,16 +35,17 @@ class Liveness {
 
   void start(int64_t running_ns, int64_t interval_ns) { ping_due_ns_ = running_ns + interval_ns; }
 
-  void on_pong() { pong_due_ns_ = 0; }
-
-  /// What to do now; after `ping` the next one is scheduled and, unless an older ping is unanswered, the pong
-  /// is due.
-  [[nodiscard]] Verdict judge(int64_t running_ns, int64_t interval_ns) {
-    if (pong_due_ns_ != 0 && running_ns >= pong_due_ns_) return Verdict::dead;
-    if (running_ns < ping_due_ns_) return Verdict::wait;
+  /// A ping is on its way: the next one is scheduled and, unless an older one is unanswered, the pong is due.
+  void on_ping(int64_t running_ns, int64_t interval_ns) {
     ping_due_ns_ = running_ns + interval_ns;
     if (pong_due_ns_ == 0) pong_due_ns_ = running_ns + interval_ns + interval_ns / 2;
-    return Verdict::ping;
+  }
+  void on_pong() { pong_due_ns_ = 0; }
+
+  /// What to do now; `ping` until on_ping() says that there was room for one.
+  [[nodiscard]] Verdict judge(int64_t running_ns) const {
+    if (pong_due_ns_ != 0 && running_ns >= pong_due_ns_) return Verdict::dead;
+    return running_ns < ping_due_ns_ ? Verdict::wait : Verdict::ping;
   }
 
   /// Running time until judge() can answer something else than wait.
