@@ -148,7 +148,8 @@ void ChatProgram::pause_listening() {
 
 void ChatProgram::adopt(const Mail& mail) {
   const std::unique_ptr<MovedConnection> moved(mail.as<ConnectionMail>().connection);
-  parts_->sessions.adopt(std::move(moved->fd), moved->decoder, moved->unread, moved->unsent);
+  parts_->sessions.adopt(std::move(moved->fd), moved->decoder, {moved->unread.data(), moved->unread.size()},
+                         moved->unsent);
 }
 
 // -- mail --

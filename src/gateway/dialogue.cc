@@ -1,6 +1,7 @@
 #include "gateway/dialogue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "auth/origin.h"
 #include "base/assert.h"
@@ -78,11 +79,12 @@ size_t Dialogue::on_http(Session& session, std::string_view bytes) {
   return outcome.consumed;
 }
 
-void Dialogue::on_leave(Session& session, net::Fd fd, std::string unread, std::string unsent) {
+void Dialogue::on_leave(Session& session, net::Fd fd, std::string_view unread, std::string unsent) {
   auto* moved = new MovedConnection{.fd = std::move(fd),
                                     .decoder = session.connection.decoder(),
-                                    .unread = leaving_hello_ + unread,
+                                    .unread = std::exchange(leaving_hello_, {}),
                                     .unsent = std::move(unsent)};
+  moved->unread.append(unread);
   const MailKind kind =
       leaving_to_ == options_.http_service ? MailKind::move_http : MailKind::move_connection;
   shard_.send(leaving_to_, mail_of(kind, ConnectionMail{moved}));
@@ -91,6 +93,10 @@ void Dialogue::on_leave(Session& session, net::Fd fd, std::string unread, std::s
 // -- frames --
 
 void Dialogue::on_frame(Session& session, std::span<char> frame) {
+  if (session.phase == Session::Phase::hello) {
+    understand(session, frame);
+    return reader_.wipe();
+  }
   if (++frames_ % GatewayMetrics::kSampleEvery != 0) return understand(session, frame);
   const int64_t found_ns = shard_.clock().mono_ns();
   understand(session, frame);

@@ -9,6 +9,7 @@
 
 #include "auth/jwt.h"
 #include "auth/secret.h"
+#include "base/secret_string.h"
 #include "core/shard.h"
 #include "gateway/conversations.h"
 #include "gateway/courier.h"
@@ -40,7 +41,7 @@ class Dialogue final : public SessionEvents {
 
   size_t on_http(Session& session, std::string_view bytes) override;
   void on_frame(Session& session, std::span<char> frame) override;
-  void on_leave(Session& session, net::Fd fd, std::string unread, std::string unsent) override;
+  void on_leave(Session& session, net::Fd fd, std::string_view unread, std::string unsent) override;
   void on_gone(Session& session) override;
   void on_drained(Session& session) override;
   /// The grace of an endpoint has passed.
@@ -88,8 +89,8 @@ class Dialogue final : public SessionEvents {
   Options options_;
   wire::ChatReader reader_;
   auth::Verifier verifier_;
-  ShardId leaving_to_ = 0;     ///< of the session that is leaving in this very call
-  std::string leaving_hello_;  ///< its hello frame, as the new home will read it again
+  ShardId leaving_to_ = 0;      ///< of the session that is leaving in this very call
+  SecretString leaving_hello_;  ///< its hello frame, as the new home will read it again
   bool draining_ = false;
   // one message in GatewayMetrics::kSampleEvery is timed
   uint64_t frames_ = 0;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "gateway/assets.h"
 #include "gateway/mails.h"
 #include "gateway/moved_connection.h"
@@ -100,6 +101,7 @@ void HttpService::read(Connection& connection) {
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (n <= 0) return drop(connection);
   connection.in.append(buffer.data(), static_cast<size_t>(n));
+  secure_wipe(buffer.data(), static_cast<size_t>(n));
   shard_->timers().arm(connection.idle, shard_->now_ns() + kIdleNs);
   answer(connection);
 }
@@ -123,7 +125,9 @@ void HttpService::answer(Connection& connection) {
     connection.close_when_written = true;
   } else {
     connection.in.erase(0, outcome.consumed);
-    connection.out = respond(outcome.request);
+    std::string response = respond(outcome.request);
+    connection.out = response;
+    secure_wipe(response.data(), response.size());
     connection.close_when_written = !outcome.request.keep_alive;
   }
   write(connection);
@@ -168,15 +172,17 @@ void HttpService::stop() {
 // -- requests --
 
 std::string HttpService::respond(const wire::HttpRequest& request) {
-  const Answer answer = route(request);
+  Answer answer = route(request);
   if (!answer.problem.empty())
     return wire::write_http_problem(answer.status, answer.problem, request.keep_alive);
-  return wire::write_http_response({.status = answer.status,
-                                    .content_type = answer.content_type,
-                                    .body = answer.body,
-                                    .keep_alive = request.keep_alive,
-                                    .head_only = request.method == wire::HttpMethod::head,
-                                    .headers = kPageHeaders});
+  std::string response = wire::write_http_response({.status = answer.status,
+                                                    .content_type = answer.content_type,
+                                                    .body = answer.body,
+                                                    .keep_alive = request.keep_alive,
+                                                    .head_only = request.method == wire::HttpMethod::head,
+                                                    .headers = kPageHeaders});
+  secure_wipe(answer.body.data(), answer.body.size());
+  return response;
 }
 
 HttpService::Answer HttpService::route(const wire::HttpRequest& request) {

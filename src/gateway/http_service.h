@@ -12,6 +12,7 @@
 #include "auth/admin_key.h"
 #include "auth/jwt.h"
 #include "auth/secret.h"
+#include "base/secret_string.h"
 #include "base/slot_map.h"
 #include "core/cell.h"
 #include "core/shard.h"
@@ -55,8 +56,8 @@ class HttpService final : public ShardProgram {
     Handle self;
     net::Fd fd;
     Timer idle;
-    std::string in;
-    std::string out;
+    SecretString in;       ///< may hold the admin key
+    SecretString out;      ///< may hold a fresh token
     bool blocked = false;  ///< `out` waits for the socket; nothing is read or answered meanwhile
     bool waiting = false;  ///< in `waiting_`
     bool close_when_written = false;

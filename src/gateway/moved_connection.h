@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/secret_string.h"
 #include "net/socket.h"
 #include "wire/websocket.h"
 
@@ -13,8 +14,8 @@ namespace taut::gateway {
 struct MovedConnection {
   net::Fd fd;
   wire::WsDecoder decoder{wire::WsDecoder::Peer::client};
-  std::string unread;  ///< not understood yet, the hello included
-  std::string unsent;  ///< not written yet: the answer to the handshake
+  SecretString unread;  ///< not understood yet, the hello included
+  std::string unsent;   ///< not written yet: the answer to the handshake
 };
 
 }  // namespace taut::gateway

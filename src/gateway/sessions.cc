@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/bytes.h"
 
 namespace taut::gateway {
 
@@ -61,7 +62,7 @@ Session* Sessions::accept(net::Fd fd) {
   return &session;
 }
 
-void Sessions::adopt(net::Fd fd, const wire::WsDecoder& decoder, std::string_view unread,
+void Sessions::adopt(net::Fd fd, const wire::WsDecoder& decoder, std::span<char> unread,
                      std::string_view unsent) {
   Session* session = accept(std::move(fd));
   if (session == nullptr) return;
@@ -151,7 +152,9 @@ void Sessions::understand(Session& session, std::span<char> unread) {
         metrics_.frames_received.add(1);
         if (session.phase == Session::Phase::closing) break;
         if (outcome.opcode == wire::WsOpcode::text) {
+          const bool secret = is_secret(session);
           events_->on_frame(session, outcome.payload);
+          if (secret) secure_wipe(outcome.payload.data(), outcome.payload.size());
         } else {
           close(session, wire::CloseCode::protocol, "text frames only");
         }
@@ -191,13 +194,17 @@ void Sessions::on_broken_framing(Session& session, const wire::WsOutcome& error)
   close(session, error.close_code, error.reason);
 }
 
-void Sessions::keep(Session& session, std::span<const char> rest) {
-  if (session.phase == Session::Phase::dead || session.connection.keep(shard_.pool(), rest)) return;
+void Sessions::keep(Session& session, std::span<char> rest) {
+  if (session.phase == Session::Phase::dead) return;
+  const bool secret = is_secret(session);
+  const bool kept = session.connection.keep(shard_.pool(), rest, secret);
+  if (secret) secure_wipe(rest.data(), rest.size());
+  if (kept) return;
   session.deaf = true;  // what follows is no whole frame
   give_up(session);
 }
 
-void Sessions::leave(Session& session, std::span<const char> unread) {
+void Sessions::leave(Session& session, std::span<char> unread) {
   shard_.poller().remove(session.connection.fd());
   net::Fd fd = session.connection.take_fd();
   std::string unsent;
@@ -211,6 +218,7 @@ void Sessions::leave(Session& session, std::span<const char> unread) {
     out.consume(shard_.pool(), back_, static_cast<uint32_t>(unsent.size() - before));
   }
   events_->on_leave(session, std::move(fd), {unread.data(), unread.size()}, std::move(unsent));
+  secure_wipe(unread.data(), unread.size());
   bury(session);
 }
 

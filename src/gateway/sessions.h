@@ -29,7 +29,7 @@ class SessionEvents {
   /// One text frame; kReadablePadding readable bytes behind it.
   virtual void on_frame(Session& session, std::span<char> frame) = 0;
   /// The session asked to leave this shard: everything that it has not understood goes with it.
-  virtual void on_leave(Session& session, net::Fd fd, std::string unread, std::string unsent) = 0;
+  virtual void on_leave(Session& session, net::Fd fd, std::string_view unread, std::string unsent) = 0;
   /// An open session is gone; its endpoint pointer is still set.
   virtual void on_gone(Session& session) = 0;
   /// The output of a session fell below the soft limit again.
@@ -69,7 +69,7 @@ class Sessions {
   Session* accept(net::Fd fd);
   /// A connection that comes from another shard in phase hello, with what that had not understood and not
   /// sent.
-  void adopt(net::Fd fd, const wire::WsDecoder& decoder, std::string_view unread, std::string_view unsent);
+  void adopt(net::Fd fd, const wire::WsDecoder& decoder, std::span<char> unread, std::string_view unsent);
   [[nodiscard]] Session* find(Handle handle) { return sessions_.find(handle); }
   [[nodiscard]] uint32_t size() const { return sessions_.size(); }
 
@@ -112,13 +112,17 @@ class Sessions {
   [[nodiscard]] bool is_held_up(const Session& session) const {
     return session.phase != Session::Phase::closing && over_soft_limit(session);
   }
+  /// What it sends may hold a token or the admin key, and is wiped where it was read as soon as it has been.
+  [[nodiscard]] static bool is_secret(const Session& session) {
+    return session.phase == Session::Phase::http || session.phase == Session::Phase::hello;
+  }
   void read(Session& session, bool from_socket);
   void understand(Session& session, std::span<char> unread);
   void mark_unfinished(Session& session);
   void on_control(Session& session, const wire::WsOutcome& frame);
   void on_broken_framing(Session& session, const wire::WsOutcome& error);
-  void keep(Session& session, std::span<const char> rest);
-  void leave(Session& session, std::span<const char> unread);
+  void keep(Session& session, std::span<char> rest);
+  void leave(Session& session, std::span<char> unread);
   void write(Session& session);
   /// A ping or pong. False when there is no memory for it.
   [[nodiscard]] bool write_control(Session& session, wire::WsOpcode opcode, std::string_view payload);

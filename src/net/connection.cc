@@ -62,11 +62,12 @@ IoResult Connection::receive(Scratch& scratch, BufferPool& pool, bool from_socke
   return {Io::closed, 0};
 }
 
-bool Connection::keep(BufferPool& pool, std::span<const char> rest) {
+bool Connection::keep(BufferPool& pool, std::span<const char> rest, bool secret) {
   TAUT_ASSERT(kept_ == nullptr);
   if (rest.empty()) return true;
   kept_ = pool.allocate(rest.size());
   if (kept_ == nullptr) return false;
+  if (secret) kept_->keep_secret();
   std::memcpy(kept_->data(), rest.data(), rest.size());
   kept_->written = static_cast<uint32_t>(rest.size());
   return true;

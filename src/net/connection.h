@@ -47,8 +47,9 @@ class Connection {
   /// `unread` is then everything not yet understood; valid until the scratch is used again.
   [[nodiscard]] IoResult receive(Scratch& scratch, BufferPool& pool, bool from_socket,
                                  std::span<char>& unread);
-  /// Keeps the bytes that were not understood for the next receive(). False when the pool is exhausted.
-  [[nodiscard]] bool keep(BufferPool& pool, std::span<const char> rest);
+  /// Keeps the bytes that were not understood for the next receive(), and wipes them there if they are
+  /// `secret`. False when the pool is exhausted.
+  [[nodiscard]] bool keep(BufferPool& pool, std::span<const char> rest, bool secret = false);
   [[nodiscard]] bool has_kept() const { return kept_ != nullptr; }
 
   /// Writes as much as the socket takes.

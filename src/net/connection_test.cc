@@ -139,6 +139,23 @@ TEST_F(ConnectionTest, RefusesToKeepWhatThePoolCannotHold) {
   EXPECT_FALSE(connection->has_kept());
 }
 
+TEST_F(ConnectionTest, WipesWhatItKeptInSecretWhenItIsReadAgainAndWhenItGoes) {
+  const std::string hello = "half of a hello with a token";
+  for (const bool read_again : {true, false}) {
+    ASSERT_TRUE(connection->keep(pool, hello, true));
+    const char* where = connection->kept().data();
+    if (read_again) {
+      EXPECT_EQ(receive(false), hello);
+    } else {
+      connection->close(pool, home.back());
+    }
+    Block* again = pool.allocate(hello.size());  // makes the memory readable again under AddressSanitizer
+    ASSERT_EQ(again->data(), where);
+    EXPECT_EQ(std::string_view(where, hello.size()).find("token"), std::string_view::npos);
+    pool.release(again);
+  }
+}
+
 TEST_F(ConnectionTest, WritesPiecesInOrderAndOwnsNothingAfterwards) {
   std::string all;
   for (int i = 0; i < 200; ++i) {  // more than one call takes

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "wire/json_scan.h"
 #include "wire/name_table.h"
 #include "wire/utf8.h"
@@ -123,6 +124,7 @@ struct ChatReader::Impl {
     const auto capacity = std::max<size_t>(options.frame_bytes_max, 64);
     TAUT_ASSERT(parser.allocate(capacity, kJsonDepthMax) == simdjson::SUCCESS);
     TAUT_ASSERT(document.allocate(capacity) == simdjson::SUCCESS);
+    string_bytes_max = 5 * capacity / 3 + simdjson::SIMDJSON_PADDING;
   }
 
   ReadStatus read(std::span<char> in);
@@ -157,6 +159,7 @@ struct ChatReader::Impl {
   simdjson::dom::document document;
   std::span<char> frame;
   Escapes escapes = Escapes::none;  ///< of the frame
+  size_t string_bytes_max = 0;  ///< of the document's strings
   FieldSet fields;
   ClientMessage message;
   ReadError error;
@@ -414,6 +417,13 @@ ChatReader::~ChatReader() = default;
 ReadStatus ChatReader::read(std::span<char> frame) noexcept {
   return impl_->read(frame);
 }
+void ChatReader::wipe() noexcept {
+  // simdjson's own bound for the strings of a document of this size, each with its length and a terminator.
+  const size_t bytes =
+      std::min(impl_->string_bytes_max, 5 * impl_->frame.size() / 3 + simdjson::SIMDJSON_PADDING);
+  secure_wipe(impl_->document.string_buf.get(), bytes);
+}
+
 const ClientMessage& ChatReader::message() const {
   return impl_->message;
 }

@@ -105,6 +105,9 @@ class ChatReader {
   /// broken escapes inside the frame.
   [[nodiscard]] ReadStatus read(std::span<char> frame) noexcept;
 
+  /// Wipes the copies of strings that the last read() made: after a hello, whose token they hold.
+  void wipe() noexcept;
+
   [[nodiscard]] const ClientMessage& message() const;
   [[nodiscard]] const ReadError& error() const;
 
