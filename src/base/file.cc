@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/spin_locks_held.h"
+
 namespace taut {
 
 namespace {
@@ -34,6 +36,7 @@ class Descriptor {
 };
 
 Result<Descriptor> open_descriptor(const std::string& path, int flags) {
+  assert_no_spin_lock_held();
   while (true) {
     const int fd = ::open(path.c_str(), flags | O_CLOEXEC, kNewFileMode);
     if (fd >= 0) return Descriptor(fd);
@@ -43,6 +46,7 @@ Result<Descriptor> open_descriptor(const std::string& path, int flags) {
 
 /// Reads until `out` is full or the file ends.
 Result<size_t> read_fully(int fd, uint64_t offset, std::span<char> out, const std::string& path) {
+  assert_no_spin_lock_held();
   size_t done = 0;
   while (done < out.size()) {
     const ssize_t n = ::pread(fd, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
@@ -62,6 +66,7 @@ class PosixFile final : public File {
       : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
 
   Status preallocate(uint64_t bytes) override {
+    assert_no_spin_lock_held();
     // Returns the error instead of setting errno.
     const int error = ::posix_fallocate(descriptor_.get(), 0, static_cast<off_t>(bytes));
     if (error == 0 || bytes == 0) return {};
@@ -70,6 +75,7 @@ class PosixFile final : public File {
   }
 
   Status write_at(uint64_t offset, std::span<const std::string_view> parts) override {
+    assert_no_spin_lock_held();
     size_t skip = 0;  // bytes of parts.front() that are written already
     while (!parts.empty()) {
       std::array<iovec, kPartsPerCall> vectors;
@@ -97,6 +103,7 @@ class PosixFile final : public File {
   }
 
   Status sync_data() override {
+    assert_no_spin_lock_held();
     if (::fdatasync(descriptor_.get()) != 0) return fail_errno(path_);
     return {};
   }

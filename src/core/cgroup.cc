@@ -7,6 +7,8 @@
 #include <fstream>
 #include <ranges>
 
+#include "base/spin_locks_held.h"
+
 namespace taut {
 namespace {
 
@@ -77,6 +79,7 @@ std::optional<double> quota_of(const std::string& folder, bool unified) {
 }  // namespace
 
 std::optional<std::string> read_kernel_file(const std::string& path) {
+  assert_no_spin_lock_held();
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   std::string text(kKernelFileBytesMax, '\0');

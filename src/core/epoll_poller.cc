@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "base/assert.h"
+#include "base/spin_locks_held.h"
 #include "core/poller.h"
 
 namespace taut {
@@ -67,6 +68,7 @@ class EpollPoller final : public Poller {
   }
 
   void wake() noexcept override {
+    assert_no_spin_lock_held();
     const uint64_t one = 1;
     // Can only fail when 2^64 - 2 wakes were never read; the edge is there all the same.
     static_cast<void>(!write(wake_fd_, &one, sizeof(one)));
@@ -74,6 +76,7 @@ class EpollPoller final : public Poller {
 
  private:
   int wait_kernel(int max, int64_t timeout_ns) {
+    assert_no_spin_lock_held();
     constexpr int64_t kNsPerS = 1'000'000'000;
     constexpr int64_t kNsPerMs = 1'000'000;
     int ready = 0;

@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "base/spin_locks_held.h"
+
 namespace taut {
 
 namespace {
@@ -114,6 +116,7 @@ void LogThread::start() {
 
 void LogThread::stop() {
   if (!thread_.joinable()) return;
+  assert_no_spin_lock_held();
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;

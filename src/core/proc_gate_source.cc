@@ -7,6 +7,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/spin_locks_held.h"
 #include "core/cgroup.h"
 
 namespace taut {
@@ -96,6 +97,7 @@ void ProcGateSource::open_all() {
 }
 
 GateReading ProcGateSource::read(int64_t now_ns) noexcept {
+  assert_no_spin_lock_held();
   if (!opened_) open_all();
   Text text;
   GateReading reading{.at_ns = now_ns};

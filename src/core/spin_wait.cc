@@ -6,6 +6,8 @@
 #include <chrono>
 #include <thread>
 
+#include "base/spin_locks_held.h"
+
 namespace taut {
 namespace {
 
@@ -45,6 +47,7 @@ void spin_pause(uint32_t units) noexcept {
 }
 
 void SpinWait::spin_once(uint32_t sleep_after) noexcept {
+  assert_no_spin_lock_held();
   const uint32_t call = count_;
   if (count_ != UINT32_MAX) ++count_;
   if (call >= sleep_after) {
