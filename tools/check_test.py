@@ -128,6 +128,14 @@ class RuleTest(unittest.TestCase):
         table = "| site | why |\n|---|---|\n| `core/a.cc:park` | x |\n| `core/b.h:nap` | y |\n"
         self.accepts(rules.waits, {"src/core/a.cc": code, "src/core/b.h": header, "docs/waits.md": table})
 
+    def test_spin_locks_finds_a_wait_that_does_not_look_at_them(self):
+        self.finds(rules.spin_locks, {"src/core/a.cc": "void f() {\n  sched_yield();\n}\n"}, "src/core/a.cc:2", "assert_no_spin_lock_held")
+
+    def test_spin_locks_accepts_pauses_and_waits_that_do(self):
+        self.accepts(rules.spin_locks, {"src/core/a.cc": "void f() {\n  __builtin_ia32_pause();\n}\n",
+                                        "src/core/b.cc": "void f() {\n  assert_no_spin_lock_held();\n  sched_yield();\n}\n",
+                                        "src/net/c.cc": "void f() {\n  sched_yield();\n}\n"})
+
     def test_waits_finds_that_the_table_is_missing(self):
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(len(rules.waits(rules.Tree(folder))), 1)

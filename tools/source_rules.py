@@ -347,4 +347,18 @@ def waits(tree):
     return complaints
 
 
-RULES = [arrows, heavy_headers, header_shape, own_header_first, names, threads, volatile, memory_orders, clocks, shard_code, waits]
+def spin_locks(tree):
+    """Whatever waits in base and core refuses to do so with a spin lock in hand."""
+    complaints = []
+    for source in tree.sources:
+        if source.module not in ("base", "core") or not source.is_product:
+            continue
+        waits_there = [number for number, what in source.hits(WAIT) if "pause" not in what]
+        if waits_there and not any("assert_no_spin_lock_held()" in line for line in source.code):
+            complaints.append(f"{source.path}:{waits_there[0]}: waits without a look at the spin locks; call "
+                              f"assert_no_spin_lock_held() (base/spin_locks_held.h) first")
+    return complaints
+
+
+RULES = [arrows, heavy_headers, header_shape, own_header_first, names, threads, volatile, memory_orders, clocks, shard_code, waits,
+         spin_locks]

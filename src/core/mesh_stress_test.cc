@@ -75,6 +75,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Plan{"OneTokenAdaptive", WaitOptions::Strategy::adaptive, 2, 2, 1, 3'000},
                     Plan{"FewTokensPark", WaitOptions::Strategy::park, 3, 4, 3, 3'000},
                     Plan{"FewTokensAdaptive", WaitOptions::Strategy::adaptive, 3, 4, 3, 3'000},
+                    Plan{"FewTokensSpinPark", WaitOptions::Strategy::spin_park, 3, 4, 3, 3'000},
+                    Plan{"FewTokensYield", WaitOptions::Strategy::yield, 3, 4, 3, 1'000},
+                    Plan{"FewTokensDotnet", WaitOptions::Strategy::dotnet, 3, 4, 3, 200},
+                    Plan{"FewTokensBackoff", WaitOptions::Strategy::backoff, 3, 4, 3, 200},
                     Plan{"OverflowingPark", WaitOptions::Strategy::park, 3, 2, 200, 100},
                     Plan{"OverflowingAdaptive", WaitOptions::Strategy::adaptive, 3, 2, 200, 100}),
     [](const auto& made) { return made.param.name; });

@@ -1,43 +1,15 @@
 #include "core/parker.h"
 
-#include <algorithm>
-#include <array>
-#include <string>
-#include <utility>
-
 namespace taut {
 namespace {
-
-using Strategy = WaitOptions::Strategy;
-constexpr std::array<std::pair<std::string_view, Strategy>, 3> kStrategies = {{
-    {"adaptive", Strategy::adaptive},
-    {"park", Strategy::park},
-    {"busy", Strategy::busy},
-}};
 
 /// Shorter gaps are work that was there already when the turn ended, not idle periods.
 constexpr int64_t kIdleNsMin = 1'000;
 
 }  // namespace
 
-Result<WaitOptions> parse_wait(std::string_view name) {
-  std::string known;
-  for (const auto& [known_name, strategy] : kStrategies) {
-    if (known_name == name) return WaitOptions{.strategy = strategy};
-    known += known.empty() ? "" : ", ";
-    known += known_name;
-  }
-  return fail("wait strategy \"" + std::string(name) + "\" is not one of: " + known);
-}
-
-std::string_view format_wait(const WaitOptions& options) {
-  const auto found =
-      std::ranges::find(kStrategies, options.strategy, &std::pair<std::string_view, Strategy>::second);
-  return found == kStrategies.end() ? "unknown" : found->first;
-}
-
 Parker::Parker(const WaitOptions& options, const SpinGate::Options& gate, GateSource* source)
-    : strategy_(options.strategy), gate_(gate), source_(source) {}
+    : options_(options), gate_(gate), source_(source) {}
 
 void Parker::worked(int64_t now_ns) noexcept {
   if (idle_since_ns_ < 0) return;
@@ -58,11 +30,26 @@ bool Parker::should_park(int64_t now_ns) noexcept {
 }
 
 void Parker::update_allowed(int64_t now_ns, bool idle_begins) noexcept {
-  if (strategy_ == Strategy::busy) {
-    allowed_ns_ = INT64_MAX;
-    return;
+  switch (options_.strategy) {
+    case WaitOptions::Strategy::park:
+      allowed_ns_ = 0;
+      return;
+    case WaitOptions::Strategy::spin_park:
+      allowed_ns_ = options_.spin_ns;
+      return;
+    case WaitOptions::Strategy::busy:
+    case WaitOptions::Strategy::yield:
+    case WaitOptions::Strategy::dotnet:
+    case WaitOptions::Strategy::backoff:
+      allowed_ns_ = INT64_MAX;
+      return;
+    case WaitOptions::Strategy::adaptive:
+      allow_budget(now_ns, idle_begins);
   }
-  if (strategy_ == Strategy::park || budget_.budget_ns() == 0) {
+}
+
+void Parker::allow_budget(int64_t now_ns, bool idle_begins) noexcept {
+  if (budget_.budget_ns() == 0) {
     allowed_ns_ = 0;
     return;
   }

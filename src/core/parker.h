@@ -2,29 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
-#include "base/result.h"
 #include "core/spin_budget.h"
 #include "core/spin_gate.h"
+#include "core/wait_options.h"
 
 namespace taut {
-
-/// How a thread waits for work. More strategies join by name.
-struct WaitOptions {
-  enum class Strategy : uint8_t {
-    adaptive,  ///< spin as long as spinning is cheaper than being woken, then park
-    park,  ///< park at once: the least CPU, a wake (tens of microseconds) before every message after a pause
-    busy,  ///< never park: a core for ever, for dedicated machines and measurements
-  };
-  Strategy strategy = Strategy::adaptive;
-  /// What the process may use; decides how many spin to begin with. 0: ask the host when the shard starts.
-  uint32_t usable_cores = 0;
-};
-
-/// "adaptive", "park" or "busy". Error: the name and the ones there are.
-[[nodiscard]] Result<WaitOptions> parse_wait(std::string_view name);
-[[nodiscard]] std::string_view format_wait(const WaitOptions& options);
 
 /// The waiting policy of one thread. Pure but for the gate's source; times are that thread's monotonic clock.
 /// An idle period begins where the work ended (the first should_park()) and ends with the turn that found
@@ -42,15 +25,16 @@ class Parker {
   /// A wake that was due at due_ns reached us at ran_ns.
   void woken(int64_t due_ns, int64_t ran_ns) noexcept { budget_.record_wake_cost(ran_ns - due_ns); }
 
-  /// Longest spin allowed now; 0 while a gate is closed or under `park`, INT64_MAX under `busy`.
+  /// Longest spin allowed now; 0 while a gate is closed or under `park`, INT64_MAX where nobody parks.
   [[nodiscard]] int64_t allowed_ns() const noexcept { return allowed_ns_; }
   [[nodiscard]] const SpinBudget& budget() const noexcept { return budget_; }
   [[nodiscard]] const SpinGate& gate() const noexcept { return gate_; }
 
  private:
   void update_allowed(int64_t now_ns, bool idle_begins) noexcept;
+  void allow_budget(int64_t now_ns, bool idle_begins) noexcept;
 
-  const WaitOptions::Strategy strategy_;
+  const WaitOptions options_;
   SpinBudget budget_;
   SpinGate gate_;
   GateSource* const source_;

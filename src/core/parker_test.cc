@@ -32,20 +32,6 @@ WaitOptions with(WaitOptions::Strategy strategy) {
   return {.strategy = strategy};
 }
 
-TEST(WaitOptions, RoundTripsEveryName) {
-  for (const std::string_view name : {"adaptive", "park", "busy"}) {
-    const auto options = parse_wait(name);
-    ASSERT_TRUE(options) << name;
-    EXPECT_EQ(format_wait(*options), name);
-  }
-}
-
-TEST(WaitOptions, NamesTheChoicesWhenTheNameIsUnknown) {
-  const auto options = parse_wait("fast");
-  ASSERT_FALSE(options);
-  EXPECT_EQ(options.error().message, "wait strategy \"fast\" is not one of: adaptive, park, busy");
-}
-
 TEST(Parker, ParkStrategyParksAtOnceAndReadsNoGate) {
   CountingSource source;
   Parker parker(with(WaitOptions::Strategy::park), {}, &source);
@@ -60,6 +46,30 @@ TEST(Parker, BusyStrategyNeverParks) {
   Parker parker(with(WaitOptions::Strategy::busy), {}, nullptr);
   EXPECT_FALSE(parker.should_park(0));
   EXPECT_FALSE(parker.should_park(3600 * kS));
+}
+
+TEST(Parker, NeverParksUnderTheLaddersOfOtherPrograms) {
+  for (const auto strategy :
+       {WaitOptions::Strategy::yield, WaitOptions::Strategy::dotnet, WaitOptions::Strategy::backoff}) {
+    CountingSource source;
+    Parker parker(with(strategy), {}, &source);
+    EXPECT_FALSE(parker.should_park(0));
+    EXPECT_FALSE(parker.should_park(3600 * kS));
+    EXPECT_EQ(source.reads, 0);
+  }
+}
+
+TEST(Parker, SpinParkSpinsForItsFixedTimeWhateverTheHostSays) {
+  CountingSource source;
+  source.reading.throttled = 1;
+  Parker parker({.strategy = WaitOptions::Strategy::spin_park, .spin_ns = 7 * kUs}, {}, &source);
+  for (int64_t i = 1; i < 600; ++i) {  // long enough for two choices of a budget
+    EXPECT_FALSE(parker.should_park(i * kS));
+    EXPECT_FALSE(parker.should_park(i * kS + 7 * kUs - 1));
+    EXPECT_TRUE(parker.should_park(i * kS + 7 * kUs));
+    parker.worked(i * kS + 1'000 * kUs);
+  }
+  EXPECT_EQ(source.reads, 0);
 }
 
 TEST(Parker, AdaptiveSpinsForTheBudgetThenParks) {

@@ -3,10 +3,9 @@
 //
 // Between turns the shard decides how to look next. After work it looks again at once, unless it would park
 // anyway: then the wait in the kernel is that look, and a message costs one epoll call and not two. While it
-// spins it pauses rung by rung, looks at the rings every time and at the sockets at most once a microsecond.
+// spins it climbs its ladder, looks at the rings after every rung and at the sockets at most once a
+// microsecond.
 #include "core/shard.h"
-
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -16,10 +15,10 @@
 #include <vector>
 
 #include "core/cycle_clock.h"
+#include "core/idle_ladder.h"
 #include "core/mail_fifo.h"
 #include "core/outbox.h"
 #include "core/proc_gate_source.h"
-#include "core/spin_wait.h"
 #include "core/this_thread.h"
 #include "core/topology.h"
 
@@ -45,7 +44,8 @@ struct Shard::Impl {
   void measure_wake_cost();
   [[nodiscard]] bool finished(const ShardProgram& program) const;
   [[nodiscard]] Look next_look(const ShardProgram& program);
-  [[nodiscard]] Look spin();
+  [[nodiscard]] Look climb();
+  void give_way(const IdleStep& step);
   bool turn(ShardProgram& program, Look look);
   [[nodiscard]] uint32_t poll_now();
   [[nodiscard]] uint32_t park(const ShardProgram& program);
@@ -89,8 +89,8 @@ struct Shard::Impl {
   int64_t housekeeping_ns = 0;   ///< when housekeeping is due, by `clock`
   uint64_t base_slab_bytes = 0;  ///< the pool's base set
   int64_t stop_deadline_ns = 0;  ///< 0: not stopping
-  uint32_t rung = 0;             ///< of the spin ladder
-  bool idle = false;             ///< the last turn found nothing
+  IdleLadder ladder;
+  bool idle = false;  ///< the last turn found nothing
   // shared
   alignas(kApartBytes) std::atomic<bool> stop_requested{false};
 };
@@ -104,7 +104,8 @@ Shard::Impl::Impl(Seen& a_seen, const Options& shard_options, Clock& a_clock, Po
       log(a_log),
       timers(a_clock.mono_ns()),
       outbox(a_mesh, shard_options.id, kOverflowMax, metrics),
-      now_ns(a_seen.now_ns) {
+      now_ns(a_seen.now_ns),
+      ladder(shard_options.wait.strategy) {
   TAUT_ASSERT(options.id < mesh.members());
   for (ShardId other = 0; other < mesh.members(); ++other) {
     if (other == options.id) continue;
@@ -150,19 +151,31 @@ bool Shard::Impl::finished(const ShardProgram& program) const {
 Shard::Impl::Look Shard::Impl::next_look(const ShardProgram& program) {
   if (outbox.congested()) {
     // Nobody tells us when a full ring has room again, so we may not park; its reader may need our processor.
-    if (idle) sched_yield();
+    if (idle) give_way({.kind = IdleStep::Kind::yield});
     return Look::skip;
   }
   if (program.has_work() || !own.empty()) return Look::poll;
   if (idle && pool->prepare_some()) return Look::poll;
   tick_ns = idle ? cycles.now_ns() : lap_ns;
   if (parker->should_park(tick_ns)) return Look::park;
-  return idle ? spin() : Look::poll;
+  return idle ? climb() : Look::poll;
 }
 
-Shard::Impl::Look Shard::Impl::spin() {
-  spin_pause(kSpinRungs[rung]);
-  rung = (rung + 1) % kSpinRungs.size();
+Shard::Impl::Look Shard::Impl::climb() {
+  const IdleStep step = ladder.next();
+  if (step.kind != IdleStep::Kind::pause) {
+    give_way(step);
+    return Look::poll;
+  }
+  take(step);
+void Shard::Impl::give_way(const IdleStep& step) {
+  const bool sleeps = step.kind == IdleStep::Kind::sleep;
+  lap(metrics.spin_ns);
+  take(step);
+  lap(sleeps ? metrics.park_ns : metrics.spin_ns);
+  (sleeps ? metrics.sleeps : metrics.yields).add(1);
+}
+
   return tick_ns - looked_at_ns >= kLookAtSocketsEveryNs ? Look::poll : Look::skip;
 }
 
@@ -339,7 +352,7 @@ void Shard::run(ShardProgram& program) {
     impl.idle = !worked;
     if (!worked) continue;
     impl.parker->worked(impl.tick_ns);
-    impl.rung = 0;
+    impl.ladder.restart();
   }
 }
 

@@ -66,7 +66,7 @@ struct Member {
 void BM_RoundTripBetweenShards(benchmark::State& state) {
   const auto strategy = static_cast<WaitOptions::Strategy>(state.range(0));
   const auto rounds = static_cast<uint64_t>(state.range(1));
-  state.SetLabel(std::string(format_wait({.strategy = strategy})));
+  state.SetLabel(std::string(name_of(strategy)));
   SystemClock clock;
   int64_t took_ns = 0;
   for (auto _ : state) {
@@ -95,6 +95,10 @@ BENCHMARK(BM_RoundTripBetweenShards)
     ->Args({static_cast<int>(WaitOptions::Strategy::adaptive), 5'000})
     ->Args({static_cast<int>(WaitOptions::Strategy::park), 5'000})
     ->Args({static_cast<int>(WaitOptions::Strategy::busy), 5'000})
+    ->Args({static_cast<int>(WaitOptions::Strategy::spin_park), 5'000})
+    ->Args({static_cast<int>(WaitOptions::Strategy::yield), 5'000})
+    ->Args({static_cast<int>(WaitOptions::Strategy::dotnet), 500})
+    ->Args({static_cast<int>(WaitOptions::Strategy::backoff), 500})
     ->Iterations(1)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);

@@ -14,13 +14,15 @@ struct ShardMetrics {
   Cell dispatch_ns;  ///< mail, timers, continue_work
   Cell write_ns;     ///< flush, publishing rings, waking other shards
   Cell spin_ns;      ///< nothing to do, awake
-  Cell park_ns;      ///< nothing to do, in the kernel
+  Cell park_ns;      ///< nothing to do, in the kernel, asleep
 
   Cell turns;          ///< turns that did something
   Cell polls;          ///< looks at the sockets, parked or not
   Cell events;         ///< ready descriptors
   Cell parks;          ///< times the shard went into the kernel to wait
   Cell parks_refused;  ///< times the re-check before parking found something
+  Cell yields;         ///< times the processor was given away, awake
+  Cell sleeps;         ///< timed sleeps that nobody can end (dotnet, backoff)
   Cell wakes_sent;     ///< doorbells that cost a system call
   Cell wakes_avoided;  ///< touched rings whose reader was awake
   Cell mails_sent;

@@ -120,22 +120,9 @@ Status Server::prepare() {
 }
 
 WaitOptions Server::wait_options(bool service) const {
-  WaitOptions options;
-  options.usable_cores = topology_.usable_cores();
-  options.strategy = WaitOptions::Strategy::park;
-  if (service) return options;
-  switch (settings_.wait) {
-    case WaitMode::adaptive:
-      options.strategy = WaitOptions::Strategy::adaptive;
-      break;
-    case WaitMode::park:
-      options.strategy = WaitOptions::Strategy::park;
-      break;
-    case WaitMode::busy:
-      options.strategy = WaitOptions::Strategy::busy;
-      break;
-  }
-  return options;
+  return {.strategy = service ? WaitOptions::Strategy::park : settings_.wait,
+          .spin_ns = int64_t{settings_.spin_us} * 1'000,
+          .usable_cores = topology_.usable_cores()};
 }
 
 Status Server::make_shards() {
@@ -245,7 +232,7 @@ void Server::run() {
   start_threads();
   std::printf("listening ws=%s\n", net::local_address(listener_.get()).c_str());
   std::fflush(stdout);
-  main_log_.info("{} chat shards, waiting {}", layout_.chat_shards, format_wait(wait_options(false)));
+  main_log_.info("{} chat shards, waiting {}", layout_.chat_shards, name_of(settings_.wait));
   wait_for_signal();
   wait_out_the_drain();
   main_log_.info("draining");

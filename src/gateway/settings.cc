@@ -11,7 +11,6 @@ namespace taut::gateway {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kWaitModes{"adaptive", "park", "busy"};
 constexpr std::array<std::string_view, 2> kLogFormats{"text", "json"};
 constexpr std::array<std::string_view, 4> kLogLevels{"debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 3> kRoles{"visitor", "agent", "admin"};
@@ -215,8 +214,15 @@ void add_engine(std::vector<ConfigRow>& rows, Settings& s) {
                   .max = Mesh::kMembersMax - 1});  // the HTTP service is a member, too
   rows.push_back({.key = "wait",
                   .section = "Engine",
-                  .field = choice_field(s.wait, kWaitModes),
-                  .help = "What an idle shard does: spin as long as it pays, sleep at once, or never sleep"});
+                  .field = choice_field(s.wait, WaitOptions::kNames),
+                  .help =
+                      "What an idle shard does: spin as long as it pays, sleep at once, never sleep, spin "
+                      "for --spin-us and sleep; yield, dotnet and backoff are for comparison"});
+  rows.push_back({.key = "spin-us",
+                  .section = "Engine",
+                  .field = &s.spin_us,
+                  .help = "Microseconds that an idle shard spins before it sleeps, with --wait spin_park",
+                  .max = 1'000'000});
   rows.push_back({.key = "pin", .section = "Engine", .field = &s.pin, .help = "Bind each shard to its core"});
   rows.push_back(
       {.key = "data",

@@ -8,11 +8,10 @@
 #include "base/config.h"
 #include "base/identity.h"
 #include "base/result.h"
+#include "core/wait_options.h"
 
 namespace taut::gateway {
 
-/// How an idle shard waits (docs/waits.md).
-enum class WaitMode : uint8_t { adaptive, park, busy };
 enum class LogFormat : uint8_t { text, json };
 enum class LogLevel : uint8_t { debug, info, warn, error };
 
@@ -53,7 +52,8 @@ struct Settings {
 
   // Engine
   uint32_t shards = 0;  ///< 0: one per usable physical core
-  WaitMode wait = WaitMode::adaptive;
+  WaitOptions::Strategy wait = WaitOptions::Strategy::adaptive;
+  uint32_t spin_us = 25;  ///< under spin_park
   bool pin = true;
   std::string data;  ///< directory; empty: nothing is kept on disk
 

@@ -58,7 +58,7 @@ TEST(ServeSettings, TakeTheCommandLineThatOtherProgramsRelyOn) {
             "");
   EXPECT_THAT(settings.secret_files, ElementsAre("s1", "s2"));
   EXPECT_THAT(settings.groups, ElementsAre("sales", "support"));
-  EXPECT_EQ(settings.wait, WaitMode::park);
+  EXPECT_EQ(settings.wait, WaitOptions::Strategy::park);
   EXPECT_EQ(settings.rate_visitor, (Rate{10, 20}));
   EXPECT_EQ(settings.rate_agent.per_second, 0U);
 }
