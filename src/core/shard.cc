@@ -117,10 +117,7 @@ Shard::Impl::Impl(Seen& a_seen, const Options& shard_options, Clock& a_clock, Po
 void Shard::Impl::prepare_thread() {
   name_this_thread("shard-" + std::to_string(options.id));
   set_exact_timers();
-  if (options.pin_to_cpu >= 0) {
-    const Status pinned = pin_this_thread(options.pin_to_cpu);
-    if (!pinned) log.warn("shard {}: {}", options.id, pinned.error().message);
-  }
+  set_up_this_thread(options.thread, options.wait.strategy, log);
   const uint32_t usable =
       options.wait.usable_cores > 0 ? options.wait.usable_cores : Topology::read().usable_cores();
   parker.emplace(options.wait, SpinGate::options_for(options.id, usable), &gate_source);
@@ -168,15 +165,15 @@ Shard::Impl::Look Shard::Impl::climb() {
     return Look::poll;
   }
   take(step);
+  return tick_ns - looked_at_ns >= kLookAtSocketsEveryNs ? Look::poll : Look::skip;
+}
+
 void Shard::Impl::give_way(const IdleStep& step) {
   const bool sleeps = step.kind == IdleStep::Kind::sleep;
   lap(metrics.spin_ns);
   take(step);
   lap(sleeps ? metrics.park_ns : metrics.spin_ns);
   (sleeps ? metrics.sleeps : metrics.yields).add(1);
-}
-
-  return tick_ns - looked_at_ns >= kLookAtSocketsEveryNs ? Look::poll : Look::skip;
 }
 
 // -- looking --

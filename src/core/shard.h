@@ -14,6 +14,7 @@
 #include "core/parker.h"
 #include "core/poller.h"
 #include "core/shard_metrics.h"
+#include "core/thread_setup.h"
 #include "core/timer_wheel.h"
 
 namespace taut {
@@ -57,7 +58,7 @@ class Shard {
   struct Options {
     ShardId id = 0;
     WaitOptions wait;
-    int pin_to_cpu = -1;  ///< -1: not pinned
+    ThreadSetup thread;
     int64_t stop_within_ns = 4'000'000'000;
     BufferPool::Options pool;
   };

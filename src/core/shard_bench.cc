@@ -55,7 +55,7 @@ struct Member {
         log(id),
         shard({.id = id,
                .wait = {.strategy = strategy},
-               .pin_to_cpu = cpus[id % cpus.size()],
+               .thread = {.pin_to_cpu = cpus[id % cpus.size()]},
                .pool = {.base_bytes = 0}},
               clock, *poller, mesh, log) {}
   std::unique_ptr<Poller> poller;

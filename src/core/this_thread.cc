@@ -16,8 +16,7 @@ Status pin_this_thread(int cpu) {
   CPU_SET(static_cast<size_t>(cpu), &set);
   const int error = pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
   if (error == 0) return {};
-  return fail("cannot pin to cpu " + std::to_string(cpu) + ": " + std::strerror(error) +
-              " (is it in the process's cpuset? see `taskset -p`)");
+  return fail("cannot pin to cpu " + std::to_string(cpu) + ": " + std::strerror(error));
 }
 
 void name_this_thread(const std::string& name) {

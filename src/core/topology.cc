@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -32,19 +33,47 @@ int number_in(const std::string& path, int otherwise) {
   return parsed.ec == std::errc{} ? value : otherwise;
 }
 
+std::vector<int> list_in(const std::string& path) {
+  return internal::parse_cpu_list(read_kernel_file(path).value_or(""));
+}
+
 }  // namespace
+
+std::vector<int> internal::parse_cpu_list(std::string_view text) {
+  std::vector<int> cpus;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    int first = 0;
+    auto parsed = std::from_chars(at, end, first);
+    if (parsed.ec != std::errc{}) break;
+    int last = first;
+    if (parsed.ptr != end && *parsed.ptr == '-') parsed = std::from_chars(parsed.ptr + 1, end, last);
+    if (parsed.ec != std::errc{} || first < 0 || last >= CPU_SETSIZE) break;
+    for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+    at = parsed.ptr;
+    if (at == end || *at != ',') break;
+    ++at;
+  }
+  return cpus;
+}
 
 Topology Topology::read(const std::string& root, std::vector<int> allowed) {
   Topology topology;
   if (allowed.empty()) allowed = affinity();
   std::ranges::sort(allowed);
+  const std::string host = root + "/sys/devices/system/";
+  std::vector<int> isolated = list_in(host + "cpu/isolated");
+  std::ranges::copy(list_in(host + "cpu/nohz_full"), std::back_inserter(isolated));
   for (const int cpu : allowed) {
-    const std::string folder = root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
+    const std::string folder = host + "cpu/cpu" + std::to_string(cpu) + "/topology/";
     topology.cpus.push_back({.cpu = cpu,
                              .core = number_in(folder + "core_id", cpu),
-                             .package = number_in(folder + "physical_package_id", 0)});
+                             .package = number_in(folder + "physical_package_id", 0),
+                             .isolated = std::ranges::find(isolated, cpu) != isolated.end()});
   }
   topology.quota_cpus = cpu_quota(find_cpu_cgroup(root)).value_or(0);
+  topology.numa_nodes = std::max<uint32_t>(static_cast<uint32_t>(list_in(host + "node/online").size()), 1);
   return topology;
 }
 
@@ -64,13 +93,20 @@ std::vector<int> Topology::physical_cores() const {
   return first_siblings;
 }
 
-std::vector<int> Topology::placement(uint32_t count) const {
+std::vector<int> Topology::placement(uint32_t count, Siblings siblings) const {
   std::vector<int> order = physical_cores();
-  for (const CpuPlace& place : cpus) {
-    if (std::ranges::find(order, place.cpu) == order.end()) order.push_back(place.cpu);
+  if (siblings == Siblings::used) {
+    for (const CpuPlace& place : cpus) {
+      if (std::ranges::find(order, place.cpu) == order.end()) order.push_back(place.cpu);
+    }
   }
   if (order.size() > count) order.resize(count);
   return order;
+}
+
+bool Topology::isolated(int cpu) const {
+  const auto place = std::ranges::find(cpus, cpu, &CpuPlace::cpu);
+  return place != cpus.end() && place->isolated;
 }
 
 }  // namespace taut

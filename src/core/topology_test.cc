@@ -55,6 +55,42 @@ TEST(Topology, PlacesShardsOnPhysicalCoresBeforeSiblings) {
   EXPECT_EQ(topology.physical_cores(), (std::vector<int>{0, 2}));
   EXPECT_EQ(topology.placement(3), (std::vector<int>{0, 2, 1}));
   EXPECT_EQ(topology.placement(9).size(), 4U);
+  EXPECT_EQ(topology.placement(9, Topology::Siblings::left_idle), (std::vector<int>{0, 2}));
+  EXPECT_EQ(topology.placement(1, Topology::Siblings::left_idle), (std::vector<int>{0}));
+}
+
+TEST(Topology, KnowsWhichCpusAreIsolated) {
+  Root root;
+  EXPECT_FALSE(Topology::read(root.path(), {0}).isolated(0));
+  root.file("/sys/devices/system/cpu/isolated", "1-2\n");
+  root.file("/sys/devices/system/cpu/nohz_full", "4\n");
+  const Topology topology = Topology::read(root.path(), {0, 1, 3, 4});
+  EXPECT_FALSE(topology.isolated(0));
+  EXPECT_TRUE(topology.isolated(1));
+  EXPECT_FALSE(topology.isolated(2));  // not ours
+  EXPECT_FALSE(topology.isolated(3));
+  EXPECT_TRUE(topology.isolated(4));
+  root.file("/sys/devices/system/cpu/isolated", "\n");
+  root.file("/sys/devices/system/cpu/nohz_full", "(null)\n");
+  EXPECT_FALSE(Topology::read(root.path(), {4}).isolated(4));
+}
+
+TEST(Topology, CountsTheHostsMemoryNodes) {
+  Root root;
+  EXPECT_EQ(Topology::read(root.path(), {0}).numa_nodes, 1U);
+  root.file("/sys/devices/system/node/online", "0-1\n");
+  EXPECT_EQ(Topology::read(root.path(), {0}).numa_nodes, 2U);
+}
+
+TEST(Topology, ReadsListsOfCpusAsFarAsTheyMakeSense) {
+  using internal::parse_cpu_list;
+  EXPECT_EQ(parse_cpu_list("0-2,5\n"), (std::vector<int>{0, 1, 2, 5}));
+  EXPECT_EQ(parse_cpu_list("7"), (std::vector<int>{7}));
+  for (const char* const nothing : {"", "\n", "(null)\n", "-1", "x", "0-99999999999", "3-", "-"}) {
+    EXPECT_TRUE(parse_cpu_list(nothing).empty()) << nothing;
+  }
+  EXPECT_EQ(parse_cpu_list("4,x"), (std::vector<int>{4}));
+  EXPECT_TRUE(parse_cpu_list("5-3").empty());
 }
 
 TEST(Topology, TellsTheSameCoreNumberOfTwoSocketsApart) {

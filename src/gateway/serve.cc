@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "core/cell.h"
+#include "core/cpu_latency_hold.h"
 #include "core/log_thread.h"
 #include "core/mesh.h"
 #include "core/poller.h"
@@ -60,24 +61,26 @@ class Server {
 
  private:
   [[nodiscard]] Status make_shards();
-  void say_what_the_host_lacks();
+  void ask_the_host();
   void start_threads();
   void wait_for_signal() const;
   void wait_out_the_drain();
   void stop_threads();
 
+  [[nodiscard]] uint32_t cores_for_shards() const;
+  [[nodiscard]] ThreadSetup thread_setup(ShardId chat_shard) const;
   [[nodiscard]] WaitOptions wait_options(bool service) const;
 
   const Settings& settings_;
   SystemClock clock_;
   PosixFileSystem files_;
   Topology topology_;
+  std::optional<CpuLatencyHold> latency_hold_;
   Layout layout_;
   std::optional<auth::Secrets> secrets_;
   std::optional<auth::AdminKey> admin_key_;
   net::Fd data_lock_;
   net::Fd listener_;
-  std::vector<int> places_;
   std::unique_ptr<Mesh> mesh_;
   std::vector<std::unique_ptr<LogRing>> logs_;
   LogRing main_log_{0};
@@ -109,14 +112,27 @@ Status Server::prepare() {
     data_lock_ = std::move(*lock);
   }
   topology_ = Topology::read();
-  const uint32_t usable = topology_.usable_cores();
-  const auto physical = static_cast<uint32_t>(topology_.physical_cores().size());
-  layout_.chat_shards = settings_.shards != 0 ? settings_.shards : std::min(usable, physical);
+  layout_.chat_shards = settings_.shards != 0 ? settings_.shards : cores_for_shards();
   Result<net::Fd> listener =
       net::listen_on(settings_.listen.host + ":" + std::to_string(settings_.listen.port));
   if (!listener) return std::unexpected(listener.error());
   listener_ = std::move(*listener);
   return make_shards();
+}
+
+uint32_t Server::cores_for_shards() const {
+  const auto siblings = settings_.smt ? Topology::Siblings::used : Topology::Siblings::left_idle;
+  return static_cast<uint32_t>(topology_.placement(topology_.usable_cores(), siblings).size());
+}
+
+ThreadSetup Server::thread_setup(ShardId chat_shard) const {
+  const bool pinned = settings_.pin && layout_.chat_shards <= cores_for_shards();
+  const int cpu = pinned ? topology_.placement(layout_.chat_shards)[chat_shard] : -1;
+  return {.pin_to_cpu = cpu,
+          .isolated = topology_.isolated(cpu),
+          .scheduling = settings_.scheduling,
+          .priority = settings_.scheduling_priority,
+          .local_memory = pinned && settings_.numa_local && topology_.numa_nodes > 1};
 }
 
 WaitOptions Server::wait_options(bool service) const {
@@ -127,9 +143,6 @@ WaitOptions Server::wait_options(bool service) const {
 
 Status Server::make_shards() {
   mesh_ = std::make_unique<Mesh>(Mesh::Options{.members = layout_.members()});
-  if (settings_.pin && layout_.chat_shards <= topology_.usable_cores()) {
-    places_ = topology_.placement(layout_.chat_shards);
-  }
   std::vector<LogRing*> rings{&main_log_};
   for (ShardId id = 0; id < layout_.members(); ++id) {
     const bool service = id == layout_.http_service();
@@ -139,7 +152,7 @@ Status Server::make_shards() {
     logs_.push_back(std::make_unique<LogRing>(id, static_cast<taut::LogLevel>(settings_.log_level)));
     rings.push_back(logs_.back().get());
     Shard::Options options{.id = id, .wait = wait_options(service)};
-    if (!service && id < places_.size()) options.pin_to_cpu = places_[id];
+    if (!service) options.thread = thread_setup(id);
     options.pool = {.home = static_cast<uint16_t>(id),
                     .base_bytes = service ? 0 : settings_.pool_base_bytes,
                     .bytes_max = settings_.pool_bytes_max};
@@ -151,7 +164,7 @@ Status Server::make_shards() {
   return {};
 }
 
-void Server::say_what_the_host_lacks() {
+void Server::ask_the_host() {
   const uint64_t descriptors = net::raise_descriptor_limit();
   if (descriptors < settings_.connections_max + kSpareDescriptors) {
     main_log_.warn(
@@ -159,9 +172,16 @@ void Server::say_what_the_host_lacks() {
         "-n",
         descriptors, settings_.connections_max);
   }
-  if (settings_.pin && places_.empty()) {
-    main_log_.warn("{} shards on {} usable cores: not pinned, and they take turns", layout_.chat_shards,
-                   topology_.usable_cores());
+  if (settings_.pin && layout_.chat_shards > cores_for_shards()) {
+    main_log_.warn("{} shards on {} usable cores{}: not pinned, and they take turns", layout_.chat_shards,
+                   cores_for_shards(), settings_.smt ? "" : " (one thread of each; --smt uses both)");
+  }
+  if (!settings_.hold_cpu_latency) return;
+  if (auto hold = CpuLatencyHold::take()) {
+    latency_hold_.emplace(*std::move(hold));
+  } else {
+    main_log_.warn("{}: idle cores sleep deeply, and a wake may cost tens of microseconds",
+                   hold.error().message);
   }
 }
 
@@ -228,7 +248,7 @@ void Server::stop_threads() {
 
 void Server::run() {
   log_thread_->start();
-  say_what_the_host_lacks();
+  ask_the_host();
   start_threads();
   std::printf("listening ws=%s\n", net::local_address(listener_.get()).c_str());
   std::fflush(stdout);

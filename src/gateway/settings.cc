@@ -206,6 +206,32 @@ void add_limits(std::vector<ConfigRow>& rows, Settings& s) {
                   .max = 1ULL << 40});
 }
 
+void add_host(std::vector<ConfigRow>& rows, Settings& s) {
+  rows.push_back({.key = "pin", .section = "Host", .field = &s.pin, .help = "Bind each shard to its core"});
+  rows.push_back({.key = "smt",
+                  .section = "Host",
+                  .field = &s.smt,
+                  .help = "Put shards on the other hardware threads of their cores, too"});
+  rows.push_back({.key = "scheduling",
+                  .section = "Host",
+                  .field = choice_field(s.scheduling, ThreadSetup::kSchedulingNames),
+                  .help = "The kernel's class for shards; fifo and rr need --wait park or isolated cores"});
+  rows.push_back({.key = "scheduling-priority",
+                  .section = "Host",
+                  .field = &s.scheduling_priority,
+                  .help = "Priority of shards under fifo and rr",
+                  .min = 1,
+                  .max = ThreadSetup::kPriorityMax});
+  rows.push_back({.key = "numa-local",
+                  .section = "Host",
+                  .field = &s.numa_local,
+                  .help = "Take a pinned shard's memory from its own node, where there are several"});
+  rows.push_back({.key = "hold-cpu-latency",
+                  .section = "Host",
+                  .field = &s.hold_cpu_latency,
+                  .help = "Hold /dev/cpu_dma_latency at 0: cheap wakes, and idle cores of the host burn"});
+}
+
 void add_engine(std::vector<ConfigRow>& rows, Settings& s) {
   rows.push_back({.key = "shards",
                   .section = "Engine",
@@ -223,13 +249,15 @@ void add_engine(std::vector<ConfigRow>& rows, Settings& s) {
                   .field = &s.spin_us,
                   .help = "Microseconds that an idle shard spins before it sleeps, with --wait spin_park",
                   .max = 1'000'000});
-  rows.push_back({.key = "pin", .section = "Engine", .field = &s.pin, .help = "Bind each shard to its core"});
   rows.push_back(
       {.key = "data",
        .section = "Engine",
        .field = &s.data,
        .help = "Directory for what outlives a restart, created if missing; nothing is written to it yet",
        .value_name = "DIR"});
+}
+
+void add_log(std::vector<ConfigRow>& rows, Settings& s) {
   rows.push_back({.key = "log-level",
                   .section = "Log",
                   .field = choice_field(s.log_level, kLogLevels),
@@ -253,6 +281,8 @@ Config serve_config(Settings& settings) {
   add_chat(rows, settings);
   add_limits(rows, settings);
   add_engine(rows, settings);
+  add_host(rows, settings);
+  add_log(rows, settings);
   return Config("taut serve", "Runs the gateway until SIGTERM or SIGINT.", std::move(rows));
 }
 

@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/identity.h"
 #include "base/result.h"
+#include "core/thread_setup.h"
 #include "core/wait_options.h"
 
 namespace taut::gateway {
@@ -55,6 +56,11 @@ struct Settings {
   WaitOptions::Strategy wait = WaitOptions::Strategy::adaptive;
   uint32_t spin_us = 25;  ///< under spin_park
   bool pin = true;
+  bool smt = false;  ///< shards on both hardware threads of a core, too
+  ThreadSetup::Scheduling scheduling = ThreadSetup::Scheduling::other;
+  uint32_t scheduling_priority = 1;  ///< under fifo and rr
+  bool numa_local = true;
+  bool hold_cpu_latency = false;
   std::string data;  ///< directory; empty: nothing is kept on disk
 
   // Log

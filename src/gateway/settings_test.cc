@@ -93,6 +93,24 @@ TEST(ServeSettings, RefuseMoreThanTheEngineCanNumber) {
   EXPECT_EQ(serve_error(flags), "");
 }
 
+TEST(ServeSettings, TakeWhatIsAskedOfTheHost) {
+  Settings settings;
+  EXPECT_EQ(error_of(serve_config, settings,
+                     {"--secret-file", "s", "--wait", "spin_park", "--spin-us", "40", "--smt", "--scheduling",
+                      "rr", "--scheduling-priority", "50", "--no-numa-local", "--hold-cpu-latency"}),
+            "");
+  EXPECT_EQ(settings.wait, WaitOptions::Strategy::spin_park);
+  EXPECT_EQ(settings.spin_us, 40U);
+  EXPECT_TRUE(settings.smt);
+  EXPECT_EQ(settings.scheduling, ThreadSetup::Scheduling::rr);
+  EXPECT_EQ(settings.scheduling_priority, 50U);
+  EXPECT_FALSE(settings.numa_local);
+  EXPECT_TRUE(settings.hold_cpu_latency);
+  EXPECT_THAT(serve_error({"--scheduling-priority", "0"}), HasSubstr("99"));
+  EXPECT_THAT(serve_error({"--scheduling-priority", "100"}), HasSubstr("99"));
+  EXPECT_THAT(serve_error({"--wait", "fast"}), HasSubstr("adaptive"));
+}
+
 TEST(ServeSettings, OriginsHaveASchemeAndNoPath) {
   EXPECT_EQ(serve_error({"--origin", "https://example.org"}), "");
   EXPECT_THAT(serve_error({"--origin", "example.org"}), HasSubstr("expected an origin"));

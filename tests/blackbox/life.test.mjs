@@ -106,3 +106,24 @@ async function until(condition, what) {
   };
   await within(met(), what);
 }
+
+/** Standard error comes from the log thread, which looks ten times a second. */
+const says = (server, line) => until(() => line.test(server.stderr), () => `${line} on standard error: ${server.stderr}`);
+
+for (const wait of ['spin_park', 'yield', 'dotnet', 'backoff']) {
+  scenario(`--wait ${wait} lets people in, says its name and stops in time`, ['--wait', wait], async (server) => {
+    await visitor(server, 'v1');
+    await says(server, new RegExp(`waiting ${wait}$`, 'm'));
+  });
+}
+
+const real_time = ['--wait', 'spin_park', '--scheduling', 'fifo', '--pin', 'false', '--hold-cpu-latency', '--smt'];
+scenario('what would do harm costs a line for each shard and nothing else', real_time, async (server) => {
+  await says(server, /shard 0: goes on as other: spinning as fifo/);
+  await says(server, /shard 1: goes on as other: spinning as fifo/);
+  await visitor(server, 'v1');
+});
+
+scenario('more shards than cores with a thread of their own are not pinned, and say so', ['--pool-base-bytes', '0'], async (server) => {
+  await says(server, /64 shards on \d+ usable cores.*: not pinned/);
+}, { shards: 64 });
