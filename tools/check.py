@@ -47,7 +47,7 @@ def remembered(rule, key, work):
 
 
 def all_sources():
-    return sorted(p for p in (ROOT / "src").rglob("*") if p.suffix in (".h", ".cc"))
+    return sorted(p for folder in ("src", "examples") for p in (ROOT / folder).rglob("*") if p.suffix in (".h", ".cc"))
 
 
 def closure_key(tree, path, *others):
