@@ -12,7 +12,7 @@
 namespace taut {
 namespace {
 
-constexpr size_t kKernelFileBytesMax = 64 * 1024;
+constexpr size_t kKernelFileBytesMax = size_t{64} * 1024;
 
 /// "hierarchy:controllers:path" of /proc/self/cgroup.
 struct Line {

@@ -23,6 +23,7 @@ constexpr IdleStep sleep_us(int64_t us) {
 std::vector<IdleStep> first_steps(Strategy strategy, size_t count) {
   IdleLadder ladder(strategy);
   std::vector<IdleStep> steps;
+  steps.reserve(count);
   for (size_t i = 0; i < count; ++i) steps.push_back(ladder.next());
   return steps;
 }

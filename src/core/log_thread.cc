@@ -97,7 +97,7 @@ std::string escaped(std::string_view text, bool json) {
 
 }  // namespace
 
-LogThread::LogThread(Options options, Clock& clock, std::vector<LogRing*> rings)
+LogThread::LogThread(Options options, Clock& clock, const std::vector<LogRing*>& rings)
     : sink_(options.sink ? std::move(options.sink) : standard_error()),
       format_(options.format),
       clock_(clock) {

@@ -33,7 +33,7 @@ class LogThread {
   };
 
   /// Clock and rings outlive the object.
-  LogThread(Options options, Clock& clock, std::vector<LogRing*> rings);
+  LogThread(Options options, Clock& clock, const std::vector<LogRing*>& rings);
   LogThread(const LogThread&) = delete;
   LogThread& operator=(const LogThread&) = delete;
   /// stop().

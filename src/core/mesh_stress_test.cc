@@ -101,6 +101,7 @@ TEST_P(MeshStress, EveryTokenArrives) {
     shards.push_back(std::make_unique<Shard>(options, clock, *pollers[id], mesh, *logs[id]));
   }
   std::vector<std::thread> threads;
+  threads.reserve(plan.shards);
   for (uint32_t id = 0; id < plan.shards; ++id) {
     threads.emplace_back([&, id] { shards[id]->run(*programs[id]); });
   }

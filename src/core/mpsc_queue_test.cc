@@ -82,6 +82,7 @@ class Seen {
 template <class After>
 std::vector<std::thread> start_producers(MpscQueue<Numbered>& queue, uint64_t count, After after) {
   std::vector<std::thread> threads;
+  threads.reserve(kProducers);
   for (uint64_t producer = 0; producer < kProducers; ++producer) {
     threads.emplace_back([&queue, producer, count, after] {
       for (uint64_t i = 0; i < count; ++i) {

@@ -46,6 +46,7 @@ TEST(SpinLock, LosesNoIncrementAmongThreads) {
   // Two words that must always be alike: a reader that gets in between two writes shows.
   std::array<uint64_t, 2> counts{};
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
       for (uint64_t round = 0; round < kRounds;) {

@@ -87,6 +87,7 @@ TEST(ServeSettings, RefuseMoreThanTheEngineCanNumber) {
   std::vector<std::string> names;
   for (uint32_t i = 0; i <= chat::kGroupsMax; ++i) names.push_back("--group=g" + std::to_string(i));
   std::vector<const char*> flags;
+  flags.reserve(names.size());
   for (const std::string& name : names) flags.push_back(name.c_str());
   EXPECT_THAT(serve_error(flags), HasSubstr("at most 64"));
   flags.pop_back();
