@@ -49,10 +49,14 @@ void AgentRoster::set_groups(Agent& agent, GroupSet groups) {
 bool AgentRoster::refresh(const Agent& agent) {
   Row& row = rows_[agent.index];
   row.load = static_cast<uint32_t>(agent.owned.size());
-  row.capacity = std::min(agent.token_capacity, agent.presence_capacity);
+  row.capacity = agent.capacity();
   const bool assignable = unavailable(agent) == Exclusion::none;
   set_assignable(agent, assignable);
   return assignable;
+}
+
+bool AgentRoster::full(const Agent& agent) {
+  return agent.owned.size() >= agent.capacity();
 }
 
 Exclusion AgentRoster::unavailable(const Agent& agent) const {
@@ -67,8 +71,7 @@ Exclusion AgentRoster::unavailable(const Agent& agent) const {
     case Presence::online:
       break;
   }
-  const uint32_t capacity = std::min(agent.token_capacity, agent.presence_capacity);
-  return agent.owned.size() < capacity ? Exclusion::none : Exclusion::full;
+  return full(agent) ? Exclusion::full : Exclusion::none;
 }
 
 uint32_t AgentRoster::choose(GroupId group, uint32_t except) const {

@@ -1,6 +1,7 @@
 // The agents that the dispatcher knows, and for each group the set of those who can take a conversation now.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <boost/intrusive/list.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -29,6 +30,7 @@ struct Agent {
   OwnedTickets owned;  ///< its size is the agent's load
 
   [[nodiscard]] bool in_grace() const { return grace_hook.is_linked(); }
+  [[nodiscard]] uint32_t capacity() const { return std::min(token_capacity, presence_capacity); }
 };
 
 using AgentsInGrace = boost::intrusive::list<
@@ -64,6 +66,7 @@ class AgentRoster {
   /// The agent was given a conversation: among equals it is the last from now on.
   void note_assignment(const Agent& agent) { rows_[agent.index].last_assigned = ++assignments_; }
 
+  [[nodiscard]] static bool full(const Agent& agent);
   /// The rules that concern the agent alone: why nothing may be assigned to it, or Exclusion::none.
   [[nodiscard]] Exclusion unavailable(const Agent& agent) const;
   [[nodiscard]] bool any_assignable(GroupId group) const { return assignable_count_[group] > 0; }

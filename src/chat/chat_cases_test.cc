@@ -111,7 +111,7 @@ class Floor {
     Conversation& c = *conversations_[n];
     const std::string who(c.owner().id.view());
     const Party owner{.kind = PartyKind::agent, .id = who};
-    switch (pick(8)) {
+    switch (pick(10)) {
       case 0:
         if (c.opening() == 0 || c.state() == ConversationState::closed) {
           append(c, c.opening() == 0 ? c.open() : c.reopen());
@@ -119,10 +119,7 @@ class Floor {
         }
         break;
       case 1:
-        if (const Change change = c.accept(owner); change.changed) {
-          append(c, change);
-          say(n, Word::accepted);
-        }
+        if (!who.empty()) take(n, static_cast<uint32_t>(std::stoul(who.substr(1))));
         break;
       case 2:
         if (c.decline(owner) == Code::ok) say(n, Word::declined);
@@ -136,6 +133,12 @@ class Floor {
       case 4:
         now_ += pick(12) * 1'000'000'000;
         d_.advance(now_);
+        break;
+      case 5:
+        take(n, pick(kAgents));
+        break;
+      case 6:
+        if (c.may_transfer(owner) == Code::ok) say(n, Word::transferred, pick(kAgents));
         break;
       default:
         deliver(pick(6));
@@ -159,12 +162,17 @@ class Floor {
   }
 
  private:
-  enum class Word : uint8_t { opened, accepted, declined, closed };
+  enum class Word : uint8_t { opened, accepted, declined, closed, taken, transferred };
+  /// The answer to a take that failed.
+  struct NotTaken {
+    uint32_t n;
+  };
   struct Said {
     uint32_t n;
     Word word;
     uint32_t opening;
     uint32_t owner_epoch;
+    uint32_t agent;  ///< who takes it, or gets it
   };
 
   [[nodiscard]] uint32_t pick(uint32_t below) { return static_cast<uint32_t>(random_() % below); }
@@ -174,11 +182,24 @@ class Floor {
     ASSERT_TRUE(change.changed);
     (void)c.append_event(nullptr, 0);
   }
-  void say(uint32_t n, Word word) {
-    words_.push_back({n, word, conversations_[n]->opening(), conversations_[n]->owner_epoch()});
+  void say(uint32_t n, Word word, uint32_t agent = 0) {
+    words_.push_back({n, word, conversations_[n]->opening(), conversations_[n]->owner_epoch(), agent});
+  }
+  void take(uint32_t n, uint32_t agent) {
+    Conversation& c = *conversations_[n];
+    if (c.opening() == 0) return;
+    const std::string who = id(agent);
+    const Change change = c.accept({.kind = PartyKind::agent, .id = who});
+    if (change.changed) {
+      append(c, change);
+      say(n, Word::accepted);
+    }
+    if (!change.contested && change.code != Code::not_yours) return;
+    c.contest();
+    say(n, Word::taken, agent);
   }
   void collect() {
-    for (const Effect& effect : d_.effects()) decisions_.push_back(effect);
+    for (const Effect& effect : d_.effects()) decisions_.emplace_back(effect);
     d_.clear_effects();
   }
   void deliver(uint32_t upto) {
@@ -187,7 +208,11 @@ class Floor {
       words_.pop_front();
     }
     for (uint32_t i = pick(3); i < upto && !decisions_.empty(); ++i) {
-      carry_out(decisions_.front());
+      if (const auto* lost = std::get_if<NotTaken>(&decisions_.front())) {
+        conversations_[lost->n]->contest_lost();
+      } else {
+        carry_out(std::get<Effect>(decisions_.front()));
+      }
       decisions_.pop_front();
     }
   }
@@ -205,11 +230,22 @@ class Floor {
       case Word::closed:
         d_.closed(key(said.n), now_);
         break;
+      case Word::taken:
+        if (d_.take(key(said.n), id(said.agent), now_) != Code::ok) decisions_.push_back(NotTaken{said.n});
+        break;
+      case Word::transferred:
+        (void)d_.transfer_to_agent(key(said.n), said.owner_epoch, id(said.agent), now_);
+        break;
     }
   }
   void carry_out(const Effect& effect) {
     Change change;
     ConversationKey of;
+    if (const auto* assign = std::get_if<Assign>(&effect)) {
+      const Conversation& c = *conversations_[assign->conversation.slot()];
+      const bool accepted = c.state() == ConversationState::active && assign->owner_epoch > c.owner_epoch();
+      ASSERT_FALSE(accepted && assign->reason == Reason::taken) << "taken from one who had accepted it";
+    }
     if (const auto* assign = std::get_if<Assign>(&effect)) {
       of = assign->conversation;
       change = conversations_[of.slot()]->apply(*assign, d_.agent_id(assign->agent_index));
@@ -218,6 +254,11 @@ class Floor {
       change = conversations_[of.slot()]->apply(*requeue);
     }
     if (change.changed) append(*conversations_[of.slot()], change);
+    if (const auto* assign = std::get_if<Assign>(&effect); assign != nullptr && assign->accepted) {
+      Conversation& c = *conversations_[of.slot()];
+      const Change accepted = c.apply_accept(*assign);
+      if (accepted.changed) append(c, accepted);
+    }
   }
   [[nodiscard]] uint32_t owned(uint32_t a) const {
     uint32_t n = 0;
@@ -234,7 +275,7 @@ class Floor {
   Dispatcher d_{{.agents_max = kAgents, .conversations_max = kConversations}, memory_};
   std::vector<std::unique_ptr<Conversation>> conversations_;
   std::deque<Said> words_;
-  std::deque<Effect> decisions_;
+  std::deque<std::variant<Effect, NotTaken>> decisions_;
 };
 
 // An agent with limit 3 got 4.

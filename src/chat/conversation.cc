@@ -39,7 +39,8 @@ SendDecision Conversation::on_send(const Party& sender, IdHash id, uint64_t body
     }
   }
   if (const Code code = may_send(sender, kind); code != Code::ok) return {.code = code};
-  const bool accepts = state_ == ConversationState::assigned && acts_as_owner(sender);
+  const bool would_accept = state_ == ConversationState::assigned && acts_as_owner(sender);
+  const bool accepts = would_accept && contests_ == 0;
   pending_ = {.due = true,
               .accepts = accepts,
               .sender = sender.kind,
@@ -47,7 +48,10 @@ SendDecision Conversation::on_send(const Party& sender, IdHash id, uint64_t body
               .id = id,
               .body_hash = body_hash,
               .kind = kind};
-  return {.accepts = accepts, .epoch = epoch(), .seq = last_seq() + (accepts ? 2 : 1)};
+  return {.accepts = accepts,
+          .contested = would_accept && !accepts,
+          .epoch = epoch(),
+          .seq = last_seq() + (accepts ? 2 : 1)};
 }
 
 void* Conversation::append_message(void* body, int64_t ts_ms) {
@@ -106,6 +110,7 @@ Change Conversation::accept(const Party& agent) {
     return {.code = by_another ? Code::taken : Code::not_yours};
   }
   if (state_ == ConversationState::active) return {};
+  if (contests_ > 0) return {.contested = true};
   return change_to(ConversationState::active, EventKind::accepted);
 }
 
@@ -116,6 +121,11 @@ Code Conversation::decline(const Party& agent) {
   declined_ = true;
   pending_.due = false;
   return Code::ok;
+}
+
+Code Conversation::may_transfer(const Party& agent) const {
+  if (state_ == ConversationState::closed) return Code::closed;
+  return acts_as_owner(agent) ? Code::ok : Code::not_yours;
 }
 
 Change Conversation::close(const Party& by) {
@@ -143,10 +153,20 @@ Change Conversation::apply(const Assign& decision, std::string_view agent_id) {
   return change;
 }
 
+Change Conversation::apply_accept(const Assign& decision) {
+  --contests_;
+  const bool ours = decision.opening == opening_ && decision.owner_epoch == owner_epoch_;
+  if (!ours || state_ != ConversationState::assigned) return {};
+  declined_ = false;
+  return change_to(ConversationState::active, EventKind::accepted);
+}
+
 Change Conversation::apply(const Requeue& decision) {
   if (stale(decision.opening, decision.owner_epoch)) return {};
   owner_epoch_ = decision.owner_epoch;
-  Change change = change_to(ConversationState::queued, EventKind::requeued);
+  group_ = decision.group;
+  const bool given = decision.reason == Reason::transferred;
+  Change change = change_to(ConversationState::queued, given ? EventKind::transferred : EventKind::requeued);
   change.lost = take_owner();
   change.reason = change.lost_reason = decision.reason;
   return change;

@@ -20,6 +20,7 @@ struct SendDecision {
   Code code = Code::ok;
   bool dup = false;      ///< seen before: epoch, seq, ts_ms are those of the first time; nothing to append
   bool accepts = false;  ///< the send accepts: first append the event `accepted` as seq - 1, then the message
+  bool contested = false;  ///< it would accept, but others want to take the conversation: see contest()
   uint32_t epoch = 0;
   uint64_t seq = 0;
   int64_t ts_ms = 0;  ///< only for dup
@@ -39,6 +40,7 @@ struct Change {
   Code code = Code::ok;
   bool changed = false;  ///< false with code ok: it already was so, or the decision was stale; nothing to do
   bool gained = false;
+  bool contested = false;  ///< unchanged, the dispatcher is to decide: see contest()
   EventKind event = EventKind::opened;
   Reason reason = Reason::closed;       ///< of `requeued`
   Reason lost_reason = Reason::closed;  ///< of `unassigned`
@@ -133,9 +135,16 @@ class Conversation {
   /// Event `accepted`. Tell the dispatcher (accepted). Already accepted by the same: ok, unchanged. `closed`;
   /// `taken` when another agent has accepted it; else `not_yours`.
   [[nodiscard]] Change accept(const Party& agent);
+  /// Somebody asks the dispatcher for it (take). Until each such question is decided, by contest_lost() or by
+  /// an Assign that is `accepted`, nobody accepts here: accept() and on_send() of the owner say `contested`,
+  /// and the owner has to ask as well. So of all who want it one gets it.
+  void contest() { ++contests_; }
+  void contest_lost() { --contests_; }
   /// No event yet: tell the dispatcher (declined), whose Requeue brings it. Until then the agent who declined
   /// is no longer listened to (`not_yours`). `closed`, `not_yours`; `taken` when it was accepted before.
   [[nodiscard]] Code decline(const Party& agent);
+  /// Whether the agent may give it away; the dispatcher decides the rest (transfer_…). `closed`, `not_yours`.
+  [[nodiscard]] Code may_transfer(const Party& agent) const;
   /// Event `closed`. Tell the dispatcher (closed). Visitors, bots and system always; agents only their own,
   /// else `not_yours`. `closed` when it is already.
   [[nodiscard]] Change close(const Party& by);
@@ -144,9 +153,11 @@ class Conversation {
 
   /// Event `assigned`, or `transferred` when it had an owner who loses it by transfer. Closed, another
   /// opening or an owner_epoch not above our own: stale, unchanged. REQUIRES: agent_id is that of
-  /// decision.agent_index.
+  /// decision.agent_index. An `accepted` one: apply_accept() comes next.
   [[nodiscard]] Change apply(const Assign& decision, std::string_view agent_id);
-  /// Event `requeued`. Stale as above.
+  /// Event `accepted`, unless it is stale or accepted already. REQUIRES: decision.accepted.
+  [[nodiscard]] Change apply_accept(const Assign& decision);
+  /// Event `requeued`, or `transferred` when its owner gave it to a group. Stale as above.
   [[nodiscard]] Change apply(const Requeue& decision);
   /// No event; true when the owner's endpoint is another now (then send `assigned` to it).
   [[nodiscard]] bool apply(const OwnerMoved& decision);
@@ -195,6 +206,7 @@ class Conversation {
   InlineId id_;
   GroupId group_;
   ConversationState state_ = ConversationState::queued;
+  uint32_t contests_ = 0;
   bool declined_ = false;  ///< the owner has declined; the Requeue is on its way
   uint32_t opening_ = 0;
   uint32_t owner_epoch_ = 0;

@@ -30,9 +30,9 @@ enum class Exclusion : uint8_t { none, not_in_group, disconnected, offline, away
 /// capacity, and
 ///   the conversation not held from it. Load counts assigned and active conversations. A capacity lowered
 ///   below the load takes nothing away.
-/// * A conversation that an agent declined or let time out is held from that agent for `hold_ns`, or until
-/// another
-///   agent was assigned it. It blocks nobody behind it.
+/// * A conversation that an agent declined, let time out or gave to a group is held from that agent for
+/// `hold_ns`,
+///   or until another agent was assigned it. It blocks nobody behind it.
 /// * Offline, away and busy set by hand only stop new assignments: the agent keeps its conversations while it
 /// is
 ///   connected. Its own word outlives its connections; never given, it is offline.
@@ -97,6 +97,25 @@ class Dispatcher {
   void accepted(ConversationKey key, uint32_t owner_epoch, int64_t now_ns);
   void declined(ConversationKey key, uint32_t owner_epoch, int64_t now_ns);
   void closed(ConversationKey key, int64_t now_ns);
+
+  // -- Requests of agents: the answer is for who asked, what follows from it stands in effects() --
+
+  /// The agent takes a conversation that waits, or that nobody has accepted yet, and has accepted it; one's
+  /// own is `ok`. `closed`; `not_yours`: not of its groups; `taken`: accepted by another; `capacity`: full.
+  /// Each `ok` brings one Assign that is `accepted`.
+  /// Its own word (away, …) and holds do not matter: it asked.
+  [[nodiscard]] Code take(ConversationKey key, std::string_view agent_id, int64_t now_ns);
+  /// The owner of that assignment gives it to another agent, who is to accept it. `closed`; `not_yours`: the
+  /// assignment is over; `unavailable`: offline or unknown; `forbidden`: the group is none of that agent's;
+  /// `capacity`: full, or in its grace.
+  [[nodiscard]] Code transfer_to_agent(ConversationKey key, uint32_t owner_epoch, std::string_view agent_id,
+                                       int64_t now_ns);
+  /// … to a group: it waits in that queue in the order of opening, and is held from the agent who gave it.
+  /// REQUIRES: group < groups.
+  [[nodiscard]] Code transfer_to_group(ConversationKey key, uint32_t owner_epoch, GroupId group,
+                                       int64_t now_ns);
+
+  // -- Time --
 
   /// Handles all that is due. Call at next_deadline_ns() (kNoDeadline: nothing will ever be due).
   void advance(int64_t now_ns);

@@ -75,7 +75,7 @@ class DispatcherFixture {
     EXPECT_EQ(e.agent, agent_key(id));
     EXPECT_EQ(e.accept_ms, kAcceptSeconds * 1000);
     return "assign " + std::to_string(number(e.conversation)) + " " + id + " #" +
-           std::to_string(e.owner_epoch);
+           std::to_string(e.owner_epoch) + (e.accepted ? " accepted" : "");
   }
   [[nodiscard]] std::string say(const Requeue& e) {
     return "requeue " + std::to_string(number(e.conversation)) + " " + std::string(name(e.reason)) + " #" +

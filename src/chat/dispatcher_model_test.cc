@@ -60,6 +60,21 @@ struct Model {
     return a.connected && a.status == Presence::online && (a.groups & group_bit(chat.group)) != 0 &&
            load(agent) < capacity(agent) && chat.held_from != agent;
   }
+  /// A transfer to that agent.
+  [[nodiscard]] Code may_be_given(uint32_t agent, const Chat& chat) const {
+    const Agent& a = agents[agent];
+    if ((!a.connected && !a.in_grace) || a.status == Presence::offline) return Code::unavailable;
+    if ((a.groups & group_bit(chat.group)) == 0) return Code::forbidden;
+    if (chat.owner == agent) return Code::ok;
+    return a.connected && load(agent) < capacity(agent) ? Code::ok : Code::capacity;
+  }
+  /// Taken or given by name.
+  static void claim(Chat& chat, uint32_t agent, ConversationState state) {
+    chat.owner = agent;
+    chat.state = state;
+    chat.held_from = kNobody;
+    ++chat.owner_epoch;
+  }
   /// Of all eligible agents one with the lowest load / capacity, among these the longest without an
   /// assignment.
   [[nodiscard]] std::optional<uint32_t> best(const Chat& chat) const {
@@ -89,13 +104,17 @@ class RandomDay {
 
   void step() {
     const uint32_t what = pick(100);
-    if (what < 22) {
+    if (what < 20) {
       open();
-    } else if (what < 40) {
+    } else if (what < 34) {
       answer(true);
-    } else if (what < 52) {
+    } else if (what < 44) {
       answer(false);
-    } else if (what < 66) {
+    } else if (what < 50) {
+      take();
+    } else if (what < 58) {
+      transfer();
+    } else if (what < 68) {
       close();
     } else if (what < 76) {
       presence();
@@ -111,6 +130,12 @@ class RandomDay {
   }
 
  private:
+  /// A take or a transfer to an agent whose Assign has not been seen yet.
+  struct Claim {
+    uint32_t agent = 0;
+    bool anew = false;  ///< false: of what the agent had been offered already
+  };
+
   [[nodiscard]] uint32_t pick(uint32_t below) { return static_cast<uint32_t>(random_() % below); }
   [[nodiscard]] static ConversationKey key(uint32_t n) { return Handle(1, 1, n); }
   [[nodiscard]] static std::string agent_id(uint32_t a) { return "agent" + std::to_string(a); }
@@ -139,6 +164,62 @@ class RandomDay {
       }
     }
     accepts ? d_.accepted(key(n), owner_epoch, now_) : d_.declined(key(n), owner_epoch, now_);
+  }
+
+  void take() {
+    const uint32_t n = pick(40);
+    const uint32_t a = pick(kAgents);
+    const auto it = model_.chats.find(n);
+    Code expected = Code::ok;
+    if (it == model_.chats.end()) {
+      expected = Code::closed;
+    } else if ((model_.agents[a].groups & group_bit(it->second.group)) == 0) {
+      expected = Code::not_yours;
+    } else if (it->second.owner == a) {
+      claims_[n] = {.agent = a, .anew = false};
+      it->second.state = ConversationState::active;
+    } else if (it->second.state == ConversationState::active) {
+      expected = Code::taken;
+    } else if (model_.load(a) >= model_.capacity(a)) {
+      expected = Code::capacity;
+    } else {
+      model_.claim(it->second, a, ConversationState::active);
+      claims_[n] = {.agent = a, .anew = true};
+    }
+    ASSERT_EQ(d_.take(key(n), agent_id(a), now_), expected);
+  }
+
+  /// To an agent or to a group, one time in four with the number of an assignment that is over.
+  void transfer() {
+    const uint32_t n = pick(40);
+    const auto it = model_.chats.find(n);
+    const uint32_t current = it == model_.chats.end() ? 1 : it->second.owner_epoch;
+    const uint32_t owner_epoch = pick(4) == 0 ? current - 1 : current;
+    const Code fault = it == model_.chats.end() ? Code::closed
+                       : it->second.owner == kNobody || it->second.owner_epoch != owner_epoch
+                           ? Code::not_yours
+                           : Code::ok;
+    if (pick(2) == 0) return transfer_to_group(n, owner_epoch, fault);
+    const uint32_t a = pick(kAgents);
+    Code expected = fault;
+    if (fault == Code::ok) {
+      expected = model_.may_be_given(a, it->second);
+      if (expected == Code::ok && it->second.owner != a) {
+        model_.claim(it->second, a, ConversationState::assigned);
+        it->second.accept_until = now_ + 20 * kSecond;
+        claims_[n] = {.agent = a, .anew = true};
+      }
+    }
+    ASSERT_EQ(d_.transfer_to_agent(key(n), owner_epoch, agent_id(a), now_), expected);
+  }
+
+  void transfer_to_group(uint32_t n, uint32_t owner_epoch, Code fault) {
+    const uint32_t group = pick(kGroups);
+    if (fault == Code::ok) {
+      model_.chats.at(n).group = group;
+      expect_requeue(model_.chats.at(n), Reason::transferred);
+    }
+    ASSERT_EQ(d_.transfer_to_group(key(n), owner_epoch, group, now_), fault);
   }
 
   void close() {
@@ -231,19 +312,22 @@ class RandomDay {
     }
     d_.clear_effects();
     ASSERT_EQ(requeues_expected_, 0U) << "a requeue is missing";
+    ASSERT_TRUE(claims_.empty()) << "a take or a transfer was not carried out";
     ASSERT_EQ(model_.next(), std::nullopt) << "somebody waits while somebody could take it";
   }
 
   void follow(const Assign& assign) {
     const uint32_t n = assign.conversation.slot();
-    ASSERT_EQ(model_.next(), std::optional(n)) << "not the oldest that can be given";
     Model::Chat& chat = model_.chats.at(n);
     const auto agent =
         static_cast<uint32_t>(std::stoul(std::string(d_.agent_id(assign.agent_index)).substr(5)));
-    ASSERT_EQ(model_.best(chat), std::optional(agent));
     ASSERT_EQ(assign.agent, model_.agents[agent].key);
-    ASSERT_EQ(assign.owner_epoch, chat.owner_epoch + 1);
     ASSERT_EQ(assign.opening, chat.opening);
+    if (claims_.contains(n)) return follow_claim(assign, chat, agent);
+    ASSERT_FALSE(assign.accepted);
+    ASSERT_EQ(model_.next(), std::optional(n)) << "not the oldest that can be given";
+    ASSERT_EQ(model_.best(chat), std::optional(agent));
+    ASSERT_EQ(assign.owner_epoch, chat.owner_epoch + 1);
     chat.owner = agent;
     chat.state = ConversationState::assigned;
     chat.owner_epoch = assign.owner_epoch;
@@ -253,10 +337,24 @@ class RandomDay {
     ASSERT_LE(model_.load(agent), model_.capacity(agent)) << "more than its capacity";
   }
 
+  /// The model has moved already, when it was asked for.
+  void follow_claim(const Assign& assign, const Model::Chat& chat, uint32_t agent) {
+    const uint32_t n = assign.conversation.slot();
+    const Claim claim = claims_.at(n);
+    ASSERT_EQ(claim.agent, agent);
+    ASSERT_EQ(assign.owner_epoch, chat.owner_epoch);
+    ASSERT_EQ(assign.accepted, chat.state == ConversationState::active);
+    claims_.erase(n);
+    if (!claim.anew) return;
+    model_.agents[agent].last_assigned = ++assignments_;
+    ASSERT_LE(model_.load(agent), model_.capacity(agent)) << "more than its capacity";
+  }
+
   void follow(const Requeue& requeue) {
     const Model::Chat& chat = model_.chats.at(requeue.conversation.slot());
     ASSERT_EQ(requeue.owner_epoch, chat.owner_epoch);
     ASSERT_EQ(requeue.opening, chat.opening);
+    ASSERT_EQ(requeue.group, chat.group);
     ASSERT_GT(requeues_expected_, 0U);
     --requeues_expected_;
   }
@@ -299,6 +397,7 @@ class RandomDay {
   uint64_t assignments_ = 0;
   uint32_t endpoints_ = 0;
   uint32_t requeues_expected_ = 0;
+  std::map<uint32_t, Claim> claims_;  ///< by conversation
   int64_t now_ = kSecond;
   CountingResource memory_;
   Dispatcher d_{

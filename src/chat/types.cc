@@ -35,8 +35,8 @@ std::string_view name(Presence presence) {
 }
 
 std::string_view name(Code code) {
-  static constexpr std::string_view kNames[] = {"ok",    "closed",      "not_yours",
-                                                "taken", "id_conflict", "forbidden"};
+  static constexpr std::string_view kNames[] = {"ok",          "closed",    "not_yours", "taken",
+                                                "id_conflict", "forbidden", "capacity",  "capacity"};
   return kNames[static_cast<size_t>(code)];
 }
 

@@ -50,8 +50,9 @@ enum class EventKind : uint8_t {
 enum class Reason : uint8_t { transferred, timeout, declined, taken, offline, closed };
 /// An agent's own word about itself.
 enum class Presence : uint8_t { online, busy, away, offline };
-/// The answer to a request; all but `ok` are error codes of the protocol.
-enum class Code : uint8_t { ok, closed, not_yours, taken, id_conflict, forbidden };
+/// The answer to a request; all but `ok` are error codes of the protocol. `unavailable` is the `capacity` of
+/// an agent who is not there: asking again does not help.
+enum class Code : uint8_t { ok, closed, not_yours, taken, id_conflict, forbidden, capacity, unavailable };
 
 /// The names that the protocol writes.
 [[nodiscard]] std::string_view name(ConversationState state);
@@ -98,8 +99,9 @@ struct Party {
 // been opened (1, then + 1 at each reopening) when the dispatcher heard of it; a decision about an earlier
 // opening that is still on its way when the conversation has been closed and opened again is ignored.
 
-/// The conversation now belongs to that agent, who has accept_ms to accept. `reason` is what an earlier owner
-/// is told, if there was one: transferred or taken.
+/// The conversation now belongs to that agent, who has accept_ms to accept, or has accepted by taking it.
+/// `reason` is what an earlier owner is told, if there was one: transferred or taken. The same owner_epoch
+/// again, accepted: the owner took what it had been offered.
 struct Assign {
   ConversationKey conversation{};
   AgentKey agent{};
@@ -108,11 +110,14 @@ struct Assign {
   uint32_t owner_epoch = 0;
   uint32_t accept_ms = 0;
   Reason reason = Reason::transferred;
+  bool accepted = false;
 };
 
-/// The conversation belongs to nobody and waits in its group's queue at its old place.
+/// The conversation belongs to nobody and waits in the queue of `group` in the order of opening;
+/// `transferred`: its owner gave it to that group.
 struct Requeue {
   ConversationKey conversation{};
+  GroupId group = 0;
   uint32_t opening = 0;
   uint32_t owner_epoch = 0;
   Reason reason = Reason::timeout;

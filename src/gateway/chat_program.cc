@@ -182,6 +182,8 @@ void ChatProgram::on_one(const Mail& mail) {
       std::memcpy(&effect, mail.payload.data(), sizeof(effect));
       return parts_->conversations.decide(effect);
     }
+    case MailKind::claim_decided:
+      return parts_->conversations.answer(mail.as<Verdict>());
     case MailKind::move_http:
       break;
     default:
@@ -208,6 +210,10 @@ void ChatProgram::on_dispatcher_word(const Mail& mail, MailKind kind) {
       return desk.conversation_declined(mail.as<WordMail>());
     case MailKind::conversation_closed:
       return desk.conversation_closed(mail.as<WordMail>());
+    case MailKind::take_wanted:
+      return desk.take_wanted(mail.as<ClaimMail>());
+    case MailKind::transfer_wanted:
+      return desk.transfer_wanted(mail.as<ClaimMail>());
     default:
       TAUT_UNREACHABLE("mail of an unknown kind");
   }

@@ -25,13 +25,24 @@ void Conversations::decide(const chat::Assign& decision) {
   TAUT_ASSERT(decision.agent_index < agents_.size());
   answer_openers(*record);
   const chat::Change change = record->machine.apply(decision, agents_[decision.agent_index].view());
-  if (!change.changed) return;
-  metrics_.assignments.add(1);
-  record->position = 0;
-  Block* item = append(*record, change);
-  push_to_visitor(*record, item, Handle{});
-  if (change.lost.key) tell_unassigned(*record, change.lost, change.lost_reason);
+  if (change.changed) {
+    metrics_.assignments.add(1);
+    record->position = 0;
+    push_to_visitor(*record, append(*record, change), Handle{});
+    if (change.lost.key) tell_unassigned(*record, change.lost, change.lost_reason);
+  }
+  if (decision.accepted) accept_taken(*record, decision, change.gained);
   if (change.gained) tell_assigned(*record, record->machine.owner().key, Handle{}, Lane::live_assigned);
+}
+
+/// Who took it has accepted it. A new owner gets `assigned` behind both events, one who had the offer before
+/// the event.
+void Conversations::accept_taken(ConversationRecord& record, const chat::Assign& decision, bool gained) {
+  const chat::Change change = record.machine.apply_accept(decision);
+  if (!change.changed) return;
+  Block* item = append(record, change);
+  push_to_visitor(record, item, Handle{});
+  if (!gained) push_to_owner(record, item, Handle{});
 }
 
 void Conversations::decide(const chat::Requeue& decision) {
@@ -70,20 +81,16 @@ void Conversations::decide(const chat::Position& position) {
 // -- items --
 
 Block* Conversations::append(ConversationRecord& record, const chat::Change& change) {
-  const bool names_owner = change.event == chat::EventKind::assigned ||
-                           change.event == chat::EventKind::transferred ||
-                           change.event == chat::EventKind::accepted;
-  const bool names_group = change.event == chat::EventKind::opened ||
-                           change.event == chat::EventKind::reopened ||
-                           change.event == chat::EventKind::requeued;
+  // The owner of one that has one; of one that waits the group in whose queue it is.
+  const bool queued = record.machine.state() == chat::ConversationState::queued;
   return append_event(
       record,
       {.conversation = record.machine.id(),
        .epoch = change.epoch,
        .seq = change.seq,
        .event = wire_term(change.event),
-       .agent = names_owner ? record.machine.owner().id.view() : std::string_view{},
-       .group = names_group ? std::string_view(options_.groups[record.machine.group()]) : std::string_view{},
+       .agent = record.machine.owner().id.view(),
+       .group = queued ? std::string_view(options_.groups[record.machine.group()]) : std::string_view{},
        .reason = change.event == chat::EventKind::requeued ? chat::name(change.reason) : std::string_view{},
        .owner_epoch = change.owner_epoch,
        .ts = static_cast<uint64_t>(wall_ms())});

@@ -9,6 +9,8 @@ namespace taut::gateway {
 
 namespace {
 
+constexpr size_t kTexts = 8;
+
 /// The request without its texts, which follow in this order.
 struct PackedHeader {
   wire::ClientType type{};
@@ -27,14 +29,15 @@ struct PackedHeader {
   uint64_t groups = 0;
   uint32_t owner_epoch = 0;
   uint32_t ref = 0;
-  std::array<uint32_t, 6> text_bytes{};
+  std::array<uint32_t, kTexts> text_bytes{};
 };
 static_assert(RingElement<PackedHeader>);
 
-using Texts = std::array<std::string_view*, 6>;
+using Texts = std::array<std::string_view*, kTexts>;
 
 Texts texts_of(ConversationRequest& r) {
-  return {&r.from.id, &r.from.name, &r.conversation, &r.client_msg_id, &r.text, &r.reason};
+  return {&r.from.id, &r.from.name, &r.conversation, &r.client_msg_id,
+          &r.text,    &r.reason,    &r.to_agent,     &r.to_group};
 }
 
 }  // namespace
@@ -96,7 +99,9 @@ ConversationRequest unpack(const Block& block) {
                               .conversation = {},
                               .client_msg_id = {},
                               .text = {},
-                              .reason = {}};
+                              .reason = {},
+                              .to_agent = {},
+                              .to_group = {}};
   const Texts texts = texts_of(request);
   const char* at = block.data() + sizeof(header);
   for (size_t i = 0; i < texts.size(); ++i) {

@@ -22,6 +22,8 @@ struct Requester {
   bool other_connections = false;  ///< the identity has more than this one
   std::string_view id;
   std::string_view name;
+
+  [[nodiscard]] bool is_visitor() const { return kind == chat::PartyKind::visitor; }
 };
 
 /// One request; fields that its type does not have are zero. `hello` here means: this connection of the
@@ -41,6 +43,8 @@ struct ConversationRequest {
   std::string_view client_msg_id;
   std::string_view text;
   std::string_view reason;
+  std::string_view to_agent;  ///< transfer: this …
+  std::string_view to_group;  ///< … or this
 };
 
 /// A copy in a block of the pool with one reference; nullptr when the pool is exhausted.

@@ -30,7 +30,9 @@ ConversationRequest full_request() {
           .conversation = "the conversation",
           .client_msg_id = "the client_msg_id",
           .text = "the text",
-          .reason = "the reason"};
+          .reason = "the reason",
+          .to_agent = "the agent",
+          .to_group = "the group"};
 }
 
 void expect_same(const ConversationRequest& a, const ConversationRequest& b) {
@@ -56,6 +58,8 @@ void expect_same(const ConversationRequest& a, const ConversationRequest& b) {
   EXPECT_EQ(a.client_msg_id, b.client_msg_id);
   EXPECT_EQ(a.text, b.text);
   EXPECT_EQ(a.reason, b.reason);
+  EXPECT_EQ(a.to_agent, b.to_agent);
+  EXPECT_EQ(a.to_group, b.to_group);
 }
 
 void expect_round_trip(const ConversationRequest& request) {

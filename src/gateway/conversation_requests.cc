@@ -1,62 +1,12 @@
 // What parties may ask of a conversation (the requests of gateway/conversations.h).
+#include <algorithm>
+
 #include "base/assert.h"
 #include "gateway/conversations.h"
 #include "gateway/item_frames.h"
-#include "gateway/message_hash.h"
 #include "gateway/wire_terms.h"
 
 namespace taut::gateway {
-
-namespace {
-
-wire::ErrorCode error_of(chat::Code code) {
-  switch (code) {
-    case chat::Code::closed:
-      return wire::ErrorCode::closed;
-    case chat::Code::not_yours:
-      return wire::ErrorCode::not_yours;
-    case chat::Code::taken:
-      return wire::ErrorCode::taken;
-    case chat::Code::id_conflict:
-      return wire::ErrorCode::id_conflict;
-    case chat::Code::forbidden:
-    case chat::Code::ok:
-      break;
-  }
-  return wire::ErrorCode::forbidden;
-}
-
-std::string_view words_of(chat::Code code) {
-  switch (code) {
-    case chat::Code::closed:
-      return "the conversation is closed";
-    case chat::Code::not_yours:
-      return "the conversation belongs to somebody else";
-    case chat::Code::taken:
-      return "the conversation has been accepted";
-    case chat::Code::id_conflict:
-      return "client_msg_id was used for another message";
-    case chat::Code::forbidden:
-    case chat::Code::ok:
-      break;
-  }
-  return "not allowed";
-}
-
-bool in_group(const Requester& from, const ConversationRecord& record) {
-  return (from.groups & chat::group_bit(record.machine.group())) != 0;
-}
-
-chat::Party party_of(const Requester& from, const ConversationRecord& record) {
-  return {
-      .kind = from.kind, .id = from.id, .in_group = in_group(from, record), .owner_epoch = from.owner_epoch};
-}
-
-bool is_visitor(const Requester& from) {
-  return from.kind == chat::PartyKind::visitor;
-}
-
-}  // namespace
 
 void Conversations::handle(const ConversationRequest& request) {
   switch (request.type) {
@@ -66,6 +16,10 @@ void Conversations::handle(const ConversationRequest& request) {
       return accept(request);
     case wire::ClientType::decline:
       return decline(request);
+    case wire::ClientType::take:
+      return take(request);
+    case wire::ClientType::transfer:
+      return transfer(request);
     case wire::ClientType::close:
       return close(request);
     case wire::ClientType::history:
@@ -80,7 +34,7 @@ void Conversations::handle(const ConversationRequest& request) {
 ConversationRecord* Conversations::find_for(const ConversationRequest& request) {
   ConversationRecord* record = records_.find(request.key);
   if (record == nullptr) record = find(request.conversation);
-  if (record != nullptr && (!is_visitor(request.from) || record->visitor_id == request.from.id))
+  if (record != nullptr && (!request.from.is_visitor() || record->visitor_id == request.from.id))
     return record;
   const Lane lane = request.type == wire::ClientType::send ? Lane::send_answer : Lane::answer;
   refuse(request.from, request.conversation, wire::ErrorCode::no_such_conversation, "no such conversation",
@@ -88,118 +42,106 @@ ConversationRecord* Conversations::find_for(const ConversationRequest& request) 
   return nullptr;
 }
 
-void Conversations::send(const ConversationRequest& request) {
-  ConversationRecord* record = find_for(request);
-  if (record == nullptr) return;
-  const chat::SendDecision decision = decide_send(request, *record);
-  if (decision.code != chat::Code::ok) {
-    metrics_.messages_refused.add(1);
-    return refuse(request.from, request.conversation, error_of(decision.code), words_of(decision.code),
-                  Lane::send_answer);
-  }
-  const wire::Ack ack{.ref = request.from.ref,
-                      .conversation = request.conversation,
-                      .client_msg_id = request.client_msg_id,
-                      .epoch = decision.epoch,
-                      .seq = decision.seq,
-                      .ts = static_cast<uint64_t>(decision.dup ? decision.ts_ms : wall_ms()),
-                      .level = wire::AckLevel::accepted,
-                      .dup = decision.dup};
-  if (decision.dup) {
-    metrics_.messages_duplicate.add(1);
-    return courier_.answer(request.from.connection, ack, Lane::send_answer);
-  }
-  Block* message = short_of_memory() ? nullptr : make_message(request, ack);
-  if (message == nullptr) {
-    metrics_.messages_refused.add(1);
-    return refuse(request.from, request.conversation, wire::ErrorCode::overloaded,
-                  "no memory for the message", Lane::send_answer);
-  }
-  accept_send(request, *record, decision, ack, message);
-}
-
-chat::SendDecision Conversations::decide_send(const ConversationRequest& request,
-                                              ConversationRecord& record) {
-  const chat::IdHash id = hash_id(request.client_msg_id, hash_seed_);
-  const chat::Party party = party_of(request.from, record);
-  record.machine.expect_send(party, id);
-  const uint64_t body = hash_body(request.text, hash_seed_ + static_cast<uint64_t>(request.kind));
-  return record.machine.on_send(party, id, body, chat_term(request.kind));
-}
-
-Block* Conversations::make_message(const ConversationRequest& request, const wire::Ack& ack) {
-  const Requester& from = request.from;
-  return make_frame(shard_.pool(),
-                    wire::Message{.conversation = request.conversation,
-                                  .epoch = ack.epoch,
-                                  .seq = ack.seq,
-                                  .from = {.kind = wire_term(from.kind), .id = from.id, .name = from.name},
-                                  .client_msg_id = request.client_msg_id,
-                                  .kind = request.kind,
-                                  .text = request.text,
-                                  .ts = ack.ts,
-                                  .text_clean = request.text_clean});
-}
-
-void Conversations::accept_send(const ConversationRequest& request, ConversationRecord& record,
-                                const chat::SendDecision& decision, const wire::Ack& ack, Block* message) {
-  Block* accepted = nullptr;
-  if (decision.accepts) {
-    accepted = append_event(record, {.conversation = record.machine.id(),
-                                     .epoch = decision.epoch,
-                                     .seq = decision.seq - 1,
-                                     .event = wire::EventKind::accepted,
-                                     .agent = request.from.id,
-                                     .group = {},
-                                     .reason = {},
-                                     .owner_epoch = record.machine.owner_epoch(),
-                                     .ts = ack.ts});
-    shard_.pool().add_ref(accepted);  // where one item is kept, the message evicts it
-  }
-  release(record.machine.append_message(message, wall_ms()));
-  metrics_.messages_accepted.add(1);
-  courier_.answer(request.from.connection, ack, Lane::send_answer);
-  if (accepted != nullptr) {
-    push_event(record, accepted, Handle{});
-    shard_.pool().release(accepted);
-    tell_dispatcher(MailKind::conversation_accepted, record);
-  }
-  push_message(record, message, chat_term(request.kind), decision.seq, request.from);
-}
-
 void Conversations::accept(const ConversationRequest& request) {
   ConversationRecord* record = find_for(request);
   if (record == nullptr) return;
-  const chat::Change change = record->machine.accept(party_of(request.from, *record));
-  if (change.code != chat::Code::ok) {
-    return refuse(request.from, request.conversation, error_of(change.code), words_of(change.code));
-  }
-  Block* item = change.changed ? append(*record, change) : nullptr;
+  const chat::Change change = record->machine.accept(record->party(request.from));
+  if (change.code != chat::Code::ok) return refuse(request.from, request.conversation, change.code);
+  if (change.contested) return ask_for(request.from, *record);
+  finish_accept(request, *record, change);
+}
+
+void Conversations::finish_accept(const ConversationRequest& request, ConversationRecord& record,
+                                  const chat::Change& change) {
+  Block* item = change.changed ? append(record, change) : nullptr;
   courier_.answer(request.from.connection, wire::Ok{.ref = request.from.ref});
   if (item == nullptr) return;
-  push_event(*record, item, Handle{});
-  tell_dispatcher(MailKind::conversation_accepted, *record);
+  push_event(record, item, Handle{});
+  tell_dispatcher(MailKind::conversation_accepted, record);
 }
 
 void Conversations::decline(const ConversationRequest& request) {
   ConversationRecord* record = find_for(request);
   if (record == nullptr) return;
-  const chat::Code code = record->machine.decline(party_of(request.from, *record));
-  if (code != chat::Code::ok)
-    return refuse(request.from, request.conversation, error_of(code), words_of(code));
+  const chat::Code code = record->machine.decline(record->party(request.from));
+  if (code != chat::Code::ok) return refuse(request.from, request.conversation, code);
   courier_.answer(request.from.connection, wire::Ok{.ref = request.from.ref});
   tell_dispatcher(MailKind::conversation_declined, *record);
+}
+
+/// One's own is accepted here; whether anybody else's may be taken the dispatcher decides.
+void Conversations::take(const ConversationRequest& request) {
+  ConversationRecord* record = find_for(request);
+  if (record == nullptr) return;
+  const chat::Party agent = record->party(request.from);
+  const chat::Change change = record->machine.accept(agent);
+  if (change.code == chat::Code::ok && !change.contested) return finish_accept(request, *record, change);
+  if (!change.contested && (change.code != chat::Code::not_yours || !agent.in_group)) {
+    return refuse(request.from, request.conversation, change.code);
+  }
+  ask_for(request.from, *record);
+}
+
+void Conversations::transfer(const ConversationRequest& request) {
+  ConversationRecord* record = find_for(request);
+  if (record == nullptr) return;
+  const chat::Code code = record->machine.may_transfer(record->party(request.from));
+  if (code != chat::Code::ok) return refuse(request.from, request.conversation, code);
+  if (!request.to_agent.empty()) {
+    static_cast<void>(ask_dispatcher(MailKind::transfer_wanted, request.from, *record, request.to_agent, 0));
+    return;
+  }
+  const auto group = std::ranges::find(options_.groups, request.to_group);
+  if (group == options_.groups.end()) {
+    return refuse(request.from, request.conversation, wire::ErrorCode::bad_field,
+                  "to: there is no group of this name");
+  }
+  static_cast<void>(ask_dispatcher(MailKind::transfer_wanted, request.from, *record, {},
+                                   static_cast<chat::GroupId>(group - options_.groups.begin())));
+}
+
+/// Whether the agent gets it is the dispatcher's to say.
+void Conversations::ask_for(const Requester& agent, ConversationRecord& record) {
+  if (ask_dispatcher(MailKind::take_wanted, agent, record, agent.id, 0)) record.machine.contest();
+}
+
+bool Conversations::ask_dispatcher(MailKind kind, const Requester& from, const ConversationRecord& record,
+                                   std::string_view agent, chat::GroupId group) {
+  ClaimMail claim{.conversation = record.self,
+                  .asker = from.connection,
+                  .ref = from.ref,
+                  .owner_epoch = record.machine.owner_epoch(),
+                  .group = group};
+  if (!agent.empty()) {
+    claim.agent = shard_.pool().allocate(agent.size());
+    if (claim.agent == nullptr) {
+      refuse(from, record.machine.id(), wire::ErrorCode::overloaded, "no memory for the request");
+      return false;
+    }
+    claim.agent->append(agent);
+  }
+  shard_.send(options_.dispatcher, mail_of(kind, claim));
+  return true;
+}
+
+void Conversations::answer(const Verdict& verdict) {
+  ConversationRecord* record = records_.find(verdict.conversation);
+  if (record != nullptr && verdict.take && verdict.code != chat::Code::ok) record->machine.contest_lost();
+  if (!verdict.asker) return;
+  const bool open = record != nullptr && record->machine.state() != chat::ConversationState::closed;
+  const chat::Code code = open ? verdict.code : chat::Code::closed;
+  if (code == chat::Code::ok) return courier_.answer(verdict.asker, wire::Ok{.ref = verdict.ref});
+  refuse({.connection = verdict.asker, .ref = verdict.ref, .id = {}, .name = {}},
+         record != nullptr ? record->machine.id() : std::string_view{}, code);
 }
 
 void Conversations::close(const ConversationRequest& request) {
   ConversationRecord* record = find_for(request);
   if (record == nullptr) return;
   answer_openers(*record);
-  const chat::Change change = record->machine.close(party_of(request.from, *record));
-  if (change.code != chat::Code::ok) {
-    return refuse(request.from, request.conversation, error_of(change.code), words_of(change.code));
-  }
-  finish_close(*record, change, is_visitor(request.from) ? std::string_view{} : request.from.id,
+  const chat::Change change = record->machine.close(record->party(request.from));
+  if (change.code != chat::Code::ok) return refuse(request.from, request.conversation, change.code);
+  finish_close(*record, change, request.from.is_visitor() ? std::string_view{} : request.from.id,
                request.reason, &request.from);
 }
 
@@ -241,8 +183,8 @@ void Conversations::visitor_left(const hub::Endpoint& visitor) {
 void Conversations::history(const ConversationRequest& request) {
   ConversationRecord* record = find_for(request);
   if (record == nullptr) return;
-  const bool visitor = is_visitor(request.from);
-  if (!visitor && !in_group(request.from, *record) && !record->machine.owned_by(request.from.id)) {
+  const bool visitor = request.from.is_visitor();
+  if (!visitor && !record->party(request.from).in_group && !record->machine.owned_by(request.from.id)) {
     return refuse(request.from, request.conversation, wire::ErrorCode::not_yours,
                   "not a conversation of your groups");
   }
@@ -259,7 +201,7 @@ void Conversations::history(const ConversationRequest& request) {
 void Conversations::attach(const ConversationRequest& request) {
   metrics_.resumes.add(request.has_cursor ? 1 : 0);
   ConversationRecord* record = find(request.conversation);
-  const bool visitor = is_visitor(request.from);
+  const bool visitor = request.from.is_visitor();
   if (record == nullptr || (visitor && record->visitor_id != request.from.id)) {
     metrics_.gaps.add(1);
     Block* gap = make_frame(shard_.pool(), wire::Gap{.conversation = request.conversation,
@@ -300,7 +242,7 @@ void Conversations::resume(const ConversationRequest& request, ConversationRecor
     courier_.deliver(
         {.to = request.from.connection, .conversation = record.self, .frame = frame, .lane = Lane::page});
   }
-  pager_.start(request.from.connection, record, plan.start, is_visitor(request.from));
+  pager_.start(request.from.connection, record, plan.start, request.from.is_visitor());
 }
 
 }  // namespace taut::gateway

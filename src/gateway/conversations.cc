@@ -17,6 +17,27 @@ namespace {
 /// Closed conversations that one message may push out of a full pool.
 constexpr uint32_t kForgottenAtOnce = 8;
 
+std::string_view words_of(chat::Code code) {
+  switch (code) {
+    case chat::Code::closed:
+      return "the conversation is closed";
+    case chat::Code::not_yours:
+      return "the conversation belongs to somebody else";
+    case chat::Code::taken:
+      return "the conversation has been accepted";
+    case chat::Code::id_conflict:
+      return "client_msg_id was used for another message";
+    case chat::Code::capacity:
+      return "the agent has no room";
+    case chat::Code::unavailable:
+      return "the agent is not there";
+    case chat::Code::forbidden:
+    case chat::Code::ok:
+      break;
+  }
+  return "not allowed";
+}
+
 std::string_view key_of(const ConversationRecord* record) {
   return record->machine.id();
 }
@@ -119,6 +140,17 @@ void Conversations::refuse(const Requester& from, std::string_view conversation,
                                      .code = code,
                                      .message = message,
                                      .retryable = wire::retryable(code)},
+                  lane);
+}
+
+void Conversations::refuse(const Requester& from, std::string_view conversation, chat::Code code, Lane lane) {
+  courier_.answer(from.connection,
+                  wire::ErrorMessage{.has_ref = true,
+                                     .ref = from.ref,
+                                     .conversation = conversation,
+                                     .code = wire_term(code),
+                                     .message = words_of(code),
+                                     .retryable = code == chat::Code::capacity},
                   lane);
 }
 

@@ -31,6 +31,13 @@ struct ConversationRecord {
                      const chat::Conversation::Options& options, std::pmr::memory_resource& memory)
       : self(handle), machine(id, group, options, memory) {}
 
+  [[nodiscard]] chat::Party party(const Requester& from) const {
+    return {.kind = from.kind,
+            .id = from.id,
+            .in_group = (from.groups & chat::group_bit(machine.group())) != 0,
+            .owner_epoch = from.owner_epoch};
+  }
+
   Handle self;
   chat::Conversation machine;
   Handle visitor;  ///< its endpoint; may have gone
@@ -88,6 +95,8 @@ class Conversations final : public PageListener {
 
   void agent_named(uint32_t index, std::string_view id);
   void decide(const chat::Effect& effect);
+  /// The dispatcher's answer to a take or a transfer; comes before its decisions.
+  void answer(const Verdict& verdict);
 
   // -- missed items --
 
@@ -128,6 +137,13 @@ class Conversations final : public PageListener {
                    const chat::SendDecision& decision, const wire::Ack& ack, Block* message);
   void accept(const ConversationRequest& request);
   void decline(const ConversationRequest& request);
+  void take(const ConversationRequest& request);
+  void transfer(const ConversationRequest& request);
+  void ask_for(const Requester& agent, ConversationRecord& record);
+  [[nodiscard]] bool ask_dispatcher(MailKind kind, const Requester& from, const ConversationRecord& record,
+                                    std::string_view agent, chat::GroupId group);
+  void finish_accept(const ConversationRequest& request, ConversationRecord& record,
+                     const chat::Change& change);
   void close(const ConversationRequest& request);
   void finish_close(ConversationRecord& record, const chat::Change& change, std::string_view agent,
                     std::string_view reason, const Requester* asked_by);
@@ -138,6 +154,7 @@ class Conversations final : public PageListener {
 
   // decisions
   void decide(const chat::Assign& decision);
+  void accept_taken(ConversationRecord& record, const chat::Assign& decision, bool gained);
   void decide(const chat::Requeue& decision);
   void decide(const chat::OwnerMoved& decision);
   void decide(const chat::Position& position);
@@ -158,6 +175,8 @@ class Conversations final : public PageListener {
 
   void refuse(const Requester& from, std::string_view conversation, wire::ErrorCode code,
               std::string_view message, Lane lane = Lane::answer);
+  void refuse(const Requester& from, std::string_view conversation, chat::Code code,
+              Lane lane = Lane::answer);
   [[nodiscard]] bool short_of_memory();
   [[nodiscard]] bool pool_is_full() const;
   [[nodiscard]] int64_t wall_ms();

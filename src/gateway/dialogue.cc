@@ -175,6 +175,8 @@ void Dialogue::on_message(Session& session, const wire::ClientMessage& message) 
       break;
     case wire::ClientType::accept:
     case wire::ClientType::decline:
+    case wire::ClientType::take:
+    case wire::ClientType::transfer:
       if (agent) return on_conversation(session, message);
       break;
     case wire::ClientType::history:
@@ -237,7 +239,9 @@ void Dialogue::send(Session& session, const wire::ClientMessage& message) {
                               .conversation = message.conversation,
                               .client_msg_id = message.client_msg_id,
                               .text = message.text,
-                              .reason = {}};
+                              .reason = {},
+                              .to_agent = {},
+                              .to_group = {}};
   route(session, request);
 }
 
@@ -250,7 +254,9 @@ void Dialogue::on_conversation(Session& session, const wire::ClientMessage& mess
                               .conversation = message.conversation,
                               .client_msg_id = {},
                               .text = {},
-                              .reason = message.reason};
+                              .reason = message.reason,
+                              .to_agent = message.to_agent,
+                              .to_group = message.to_group};
   route(session, request);
 }
 

@@ -65,6 +65,28 @@ void DispatchDesk::conversation_closed(const WordMail& word) {
   send_effects();
 }
 
+void DispatchDesk::take_wanted(const ClaimMail& claim) {
+  answer(claim, dispatcher_.take(claim.conversation, claim.agent->bytes(), shard_.now_ns()), true);
+}
+
+void DispatchDesk::transfer_wanted(const ClaimMail& claim) {
+  const int64_t now_ns = shard_.now_ns();
+  const chat::Code code =
+      claim.agent != nullptr
+          ? dispatcher_.transfer_to_agent(claim.conversation, claim.owner_epoch, claim.agent->bytes(), now_ns)
+          : dispatcher_.transfer_to_group(claim.conversation, claim.owner_epoch, claim.group, now_ns);
+  answer(claim, code, false);
+}
+
+/// By way of the conversation's shard, so that the answer is there before the pushes.
+void DispatchDesk::answer(const ClaimMail& claim, chat::Code code, bool take) {
+  if (claim.agent != nullptr) back_.release(claim.agent);
+  const Verdict verdict{
+      .conversation = claim.conversation, .asker = claim.asker, .ref = claim.ref, .code = code, .take = take};
+  shard_.send(claim.conversation.shard(), mail_of(MailKind::claim_decided, verdict));
+  send_effects();
+}
+
 void DispatchDesk::on_deadline() {
   dispatcher_.advance(shard_.now_ns());
   send_effects();

@@ -31,12 +31,15 @@ class DispatchDesk {
   void conversation_accepted(const WordMail& word);
   void conversation_declined(const WordMail& word);
   void conversation_closed(const WordMail& word);
+  void take_wanted(const ClaimMail& claim);
+  void transfer_wanted(const ClaimMail& claim);
   void on_deadline();
 
   /// Once per turn: positions, and the timer for what is due next.
   void end_turn();
 
  private:
+  void answer(const ClaimMail& claim, chat::Code code, bool take);
   void name_new_agents();
   void send_effects();
 

@@ -137,7 +137,9 @@ void Dialogue::say_missed(Session& session, const wire::ClientMessage& message) 
                                 .conversation = conversation,
                                 .client_msg_id = {},
                                 .text = {},
-                                .reason = {}};
+                                .reason = {},
+                                .to_agent = {},
+                                .to_group = {}};
     route(session, request);
   };
   // Live items wait until the connection has been told where it stands.

@@ -24,8 +24,11 @@ enum class MailKind : uint32_t {
   conversation_accepted,                     ///< WordMail: to the dispatcher
   conversation_declined,                     ///< WordMail: to the dispatcher
   conversation_closed,                       ///< WordMail: to the dispatcher
-  agent_named,                               ///< AgentNamed: from the dispatcher to every shard
-  decision,  ///< chat::Effect: from the dispatcher to the conversation's shard
+  take_wanted,                               ///< ClaimMail: to the dispatcher
+  transfer_wanted,                           ///< ClaimMail: to the dispatcher
+  claim_decided,  ///< Verdict: to the conversation's shard, before what follows from it
+  agent_named,    ///< AgentNamed: from the dispatcher to every shard
+  decision,       ///< chat::Effect: from the dispatcher to the conversation's shard
 };
 
 /// A connection on its way; the receiver owns and deletes it.
@@ -90,6 +93,25 @@ struct OpenedMail {
 struct WordMail {
   chat::ConversationKey conversation;
   uint32_t owner_epoch = 0;
+};
+
+/// A take by `agent`, or a transfer to it, or to `group` where agent is null; the agent's id is the block's
+/// bytes. Who asked gets the answer under `ref`.
+struct ClaimMail {
+  chat::ConversationKey conversation;
+  Handle asker;  ///< a connection; zero: nobody waits for the answer
+  Block* agent = nullptr;
+  uint32_t ref = 0;
+  uint32_t owner_epoch = 0;  ///< transfer: of the assignment that is given away
+  uint32_t group = 0;
+};
+
+struct Verdict {
+  chat::ConversationKey conversation;
+  Handle asker;
+  uint32_t ref = 0;
+  chat::Code code = chat::Code::ok;
+  bool take = false;
 };
 
 /// From now on `index` in decisions means the agent whose id the block holds.

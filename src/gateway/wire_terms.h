@@ -61,6 +61,25 @@ TAUT_SAME_NUMBER(Presence, PresenceStatus, offline);
 [[nodiscard]] constexpr wire::GapReason wire_term(chat::GapReason value) {
   return static_cast<wire::GapReason>(value);
 }
+[[nodiscard]] constexpr wire::ErrorCode wire_term(chat::Code value) {
+  switch (value) {
+    case chat::Code::closed:
+      return wire::ErrorCode::closed;
+    case chat::Code::not_yours:
+      return wire::ErrorCode::not_yours;
+    case chat::Code::taken:
+      return wire::ErrorCode::taken;
+    case chat::Code::id_conflict:
+      return wire::ErrorCode::id_conflict;
+    case chat::Code::capacity:
+    case chat::Code::unavailable:
+      return wire::ErrorCode::capacity;
+    case chat::Code::forbidden:
+    case chat::Code::ok:
+      break;
+  }
+  return wire::ErrorCode::forbidden;
+}
 [[nodiscard]] constexpr chat::ItemKind chat_term(wire::ItemKind value) {
   return static_cast<chat::ItemKind>(value);
 }

@@ -1,0 +1,196 @@
+#include "chat/dispatcher_impl.h"
+
+#include <optional>
+#include <utility>
+
+namespace taut::chat {
+
+namespace {
+
+/// Effects of a usual turn, in place from the start (56 KiB).
+constexpr size_t kEffectsReserved = 1024;
+
+}  // namespace
+
+Dispatcher::Impl::Impl(const Options& o, std::pmr::memory_resource& m)
+    : options(o),
+      memory(&m),
+      tickets(o.conversations_max, m),
+      by_key(o.conversations_max, m),
+      roster(o.groups, o.agents_max, m),
+      effects(&m) {
+  TAUT_ASSERT(o.groups > 0 && o.groups <= kGroupsMax && o.conversations_max > 0 && o.agents_max > 0);
+  effects.reserve(kEffectsReserved);
+}
+
+Dispatcher::Impl::~Impl() {
+  offers.clear();
+  holds.clear();
+  graces.clear();
+  const auto forget = [this](Ticket& ticket) { tickets.destroy(*by_key.find(ticket.key)); };
+  for (GroupQueue& queue : queues) {
+    while (queue.size() > 0) {
+      Ticket& ticket = *queue.begin();
+      queue.erase(ticket);
+      forget(ticket);
+    }
+  }
+  for (uint32_t i = 0; i < roster.size(); ++i) {
+    roster[i].owned.clear_and_dispose([&forget](Ticket* ticket) { forget(*ticket); });
+  }
+}
+
+// -- Reading --
+
+Ticket* Dispatcher::Impl::find(ConversationKey key) {
+  const std::optional<uint32_t> number = by_key.find(key);
+  return number ? &tickets[*number] : nullptr;
+}
+
+Ticket* Dispatcher::Impl::find_offer(ConversationKey key, uint32_t owner_epoch) {
+  Ticket* ticket = find(key);
+  const bool current =
+      ticket != nullptr && ticket->state == ConversationState::assigned && ticket->owner_epoch == owner_epoch;
+  return current ? ticket : nullptr;
+}
+
+Exclusion Dispatcher::Impl::eligible(const Agent& agent, const Ticket& ticket) const {
+  if ((agent.groups & group_bit(ticket.group)) == 0) return Exclusion::not_in_group;
+  if (const Exclusion own = roster.unavailable(agent); own != Exclusion::none) return own;
+  return ticket.held_from == agent.index ? Exclusion::held : Exclusion::none;
+}
+
+// -- Changing --
+
+void Dispatcher::Impl::enqueue(Ticket& ticket) {
+  ticket.state = ConversationState::queued;
+  GroupQueue& queue = queues[ticket.group];
+  queue.insert(ticket);
+  moved |= group_bit(ticket.group);
+  unsettled |= group_bit(ticket.group);
+}
+
+void Dispatcher::Impl::dequeue(Ticket& ticket) {
+  queues[ticket.group].erase(ticket);
+  moved |= group_bit(ticket.group);
+  if (ticket.held_from != kNoAgent) end_hold(ticket);
+}
+
+void Dispatcher::Impl::assign(Ticket& ticket, Agent& agent) {
+  TAUT_ASSERT(eligible(agent, ticket) == Exclusion::none);
+  dequeue(ticket);
+  give(ticket, agent, Reason::transferred, false);
+}
+
+void Dispatcher::Impl::give(Ticket& ticket, Agent& agent, Reason reason, bool accepted) {
+  ticket.state = accepted ? ConversationState::active : ConversationState::assigned;
+  ticket.owner = agent.index;
+  ++ticket.owner_epoch;
+  if (!accepted) {
+    ticket.deadline_ns = now_ns + options.accept_ns;
+    offers.push_back(ticket);
+  }
+  agent.owned.push_back(ticket);
+  roster.note_assignment(agent);
+  (void)roster.refresh(agent);  // it has less room than before: nothing to settle
+  tell_assigned(ticket, agent, reason);
+}
+
+void Dispatcher::Impl::tell_assigned(const Ticket& ticket, const Agent& agent, Reason reason) {
+  effects.push_back(Assign{.conversation = ticket.key,
+                           .agent = agent.key,
+                           .agent_index = agent.index,
+                           .opening = ticket.opening,
+                           .owner_epoch = ticket.owner_epoch,
+                           .accept_ms = static_cast<uint32_t>(options.accept_ns / 1'000'000),
+                           .reason = reason,
+                           .accepted = ticket.state == ConversationState::active});
+}
+
+void Dispatcher::Impl::accept(Ticket& ticket) {
+  offers.erase(offers.iterator_to(ticket));
+  ticket.state = ConversationState::active;
+}
+
+void Dispatcher::Impl::accept_own(Ticket& ticket, const Agent& agent) {
+  if (ticket.state == ConversationState::assigned) accept(ticket);
+  tell_assigned(ticket, agent, Reason::taken);
+}
+
+void Dispatcher::Impl::detach(Ticket& ticket) {
+  if (ticket.state == ConversationState::queued) {
+    dequeue(ticket);
+  } else {
+    unassign(ticket);
+  }
+}
+
+Agent& Dispatcher::Impl::unassign(Ticket& ticket) {
+  Agent& agent = roster[ticket.owner];
+  if (ticket.state == ConversationState::assigned) offers.erase(offers.iterator_to(ticket));
+  agent.owned.erase(agent.owned.iterator_to(ticket));
+  ticket.owner = kNoAgent;
+  refresh(agent);
+  return agent;
+}
+
+void Dispatcher::Impl::requeue(Ticket& ticket, Reason reason) {
+  const Agent& agent = unassign(ticket);
+  ++ticket.owner_epoch;
+  enqueue(ticket);
+  if (reason != Reason::offline) hold(ticket, agent);
+  effects.push_back(Requeue{.conversation = ticket.key,
+                            .group = ticket.group,
+                            .opening = ticket.opening,
+                            .owner_epoch = ticket.owner_epoch,
+                            .reason = reason});
+}
+
+void Dispatcher::Impl::hold(Ticket& ticket, const Agent& agent) {
+  ticket.held_from = agent.index;
+  ticket.deadline_ns = now_ns + options.hold_ns;
+  holds.push_back(ticket);
+}
+
+void Dispatcher::Impl::end_hold(Ticket& ticket) {
+  ticket.held_from = kNoAgent;
+  holds.erase(holds.iterator_to(ticket));
+}
+
+void Dispatcher::Impl::refresh(const Agent& agent) {
+  if (roster.refresh(agent)) unsettled |= agent.groups;
+}
+
+void Dispatcher::Impl::lose_agent(Agent& agent) {
+  while (!agent.owned.empty()) requeue(agent.owned.front(), Reason::offline);
+}
+
+/// Gives waiting conversations of the unsettled groups to agents, oldest first over all these groups, until
+/// none of them can be given. Groups that are settled need no look: an assignment only takes room away.
+void Dispatcher::Impl::settle() {
+  std::array<GroupQueue::Iterator, kGroupsMax> cursors;
+  for_each_group(unsettled, [&](GroupId group) { cursors[group] = queues[group].begin(); });
+  GroupSet open = std::exchange(unsettled, 0);
+  while (Ticket* ticket = next_waiting(open, cursors)) {
+    const uint32_t agent = roster.choose(ticket->group, ticket->held_from);
+    if (agent != kNoAgent) assign(*ticket, roster[agent]);
+  }
+}
+
+/// The oldest conversation not yet looked at, of the open groups in which somebody is assignable; closes the
+/// others.
+Ticket* Dispatcher::Impl::next_waiting(GroupSet& open,
+                                       std::array<GroupQueue::Iterator, kGroupsMax>& cursors) {
+  Ticket* oldest = nullptr;
+  for_each_group(open, [&](GroupId group) {
+    if (cursors[group] == queues[group].end() || !roster.any_assignable(group)) {
+      open &= ~group_bit(group);
+    } else if (oldest == nullptr || cursors[group]->number < oldest->number) {
+      oldest = &*cursors[group];
+    }
+  });
+  if (oldest != nullptr) ++cursors[oldest->group];
+  return oldest;
+}
+
+}  // namespace taut::chat

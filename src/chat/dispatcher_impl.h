@@ -1,0 +1,83 @@
+// The dispatcher's state, and the few changes out of which every event is made.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <memory_resource>
+#include <vector>
+
+#include "chat/agent_roster.h"
+#include "chat/dispatcher.h"
+#include "chat/group_queue.h"
+#include "chat/handle_map.h"
+#include "chat/slab.h"
+#include "chat/ticket.h"
+
+namespace taut::chat {
+
+template <class Visit>
+void for_each_group(GroupSet groups, Visit&& visit) {
+  for (; groups != 0; groups &= groups - 1) visit(static_cast<GroupId>(std::countr_zero(groups)));
+}
+
+/// Every event works in two steps: change what happened, marking in `unsettled` the groups where a
+/// conversation or a place has come free; then settle(), which alone assigns.
+struct Dispatcher::Impl {
+  Impl(const Options& o, std::pmr::memory_resource& m);
+  ~Impl();
+
+  void at(int64_t time_ns) { now_ns = std::max(now_ns, time_ns); }
+  [[nodiscard]] GroupSet all_groups() const { return ~GroupSet{0} >> (kGroupsMax - options.groups); }
+  [[nodiscard]] Ticket* find(ConversationKey key);
+  /// The conversation if it is waiting for the answer to exactly that assignment.
+  [[nodiscard]] Ticket* find_offer(ConversationKey key, uint32_t owner_epoch);
+
+  [[nodiscard]] static bool owned(const Ticket& ticket, uint32_t owner_epoch) {
+    return ticket.owner != kNoAgent && ticket.owner_epoch == owner_epoch;
+  }
+
+  [[nodiscard]] Exclusion eligible(const Agent& agent, const Ticket& ticket) const;
+  void enqueue(Ticket& ticket);
+  void dequeue(Ticket& ticket);
+  /// The decision of settle(). REQUIRES: queued, the agent eligible.
+  void assign(Ticket& ticket, Agent& agent);
+  /// REQUIRES: the conversation is nowhere, the agent has room. `reason` is for an owner who lost it.
+  void give(Ticket& ticket, Agent& agent, Reason reason, bool accepted);
+  /// Ends the offer.
+  void accept(Ticket& ticket);
+  /// The owner takes it; the conversation need not have heard of the assignment, or of its accept.
+  void accept_own(Ticket& ticket, const Agent& agent);
+  void tell_assigned(const Ticket& ticket, const Agent& agent, Reason reason);
+  /// Takes it out of the queue or from its owner; it is nowhere then.
+  void detach(Ticket& ticket);
+  /// The same for one that has an owner; answers that.
+  Agent& unassign(Ticket& ticket);
+  void requeue(Ticket& ticket, Reason reason);
+  void hold(Ticket& ticket, const Agent& agent);
+  void end_hold(Ticket& ticket);
+  void refresh(const Agent& agent);
+  void lose_agent(Agent& agent);
+  void settle();
+  [[nodiscard]] Ticket* next_waiting(GroupSet& open, std::array<GroupQueue::Iterator, kGroupsMax>& cursors);
+
+  const Options options;
+  std::pmr::memory_resource* const memory;
+  int64_t now_ns = INT64_MIN;
+  uint64_t openings = 0;
+  GroupSet unsettled = 0;
+  GroupSet moved = 0;  ///< groups whose queue changed since flush_positions()
+
+  Slab<Ticket> tickets;
+  HandleMap by_key;
+  AgentRoster roster;
+  std::array<GroupQueue, kGroupsMax> queues;
+  // Each list is in order of its deadlines, because each has one duration and time never goes back.
+  DeadlineTickets offers;
+  DeadlineTickets holds;
+  AgentsInGrace graces;
+  std::pmr::vector<Effect> effects;
+};
+
+}  // namespace taut::chat
