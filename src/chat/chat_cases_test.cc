@@ -138,7 +138,7 @@ class Floor {
         take(n, pick(kAgents));
         break;
       case 6:
-        if (c.may_transfer(owner) == Code::ok) say(n, Word::transferred, pick(kAgents));
+        if (c.may_act(owner) == Code::ok) say(n, Word::transferred, pick(kAgents));
         break;
       default:
         deliver(pick(6));

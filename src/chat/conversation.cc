@@ -123,7 +123,7 @@ Code Conversation::decline(const Party& agent) {
   return Code::ok;
 }
 
-Code Conversation::may_transfer(const Party& agent) const {
+Code Conversation::may_act(const Party& agent) const {
   if (state_ == ConversationState::closed) return Code::closed;
   return acts_as_owner(agent) ? Code::ok : Code::not_yours;
 }

@@ -143,8 +143,9 @@ class Conversation {
   /// No event yet: tell the dispatcher (declined), whose Requeue brings it. Until then the agent who declined
   /// is no longer listened to (`not_yours`). `closed`, `not_yours`; `taken` when it was accepted before.
   [[nodiscard]] Code decline(const Party& agent);
-  /// Whether the agent may give it away; the dispatcher decides the rest (transfer_…). `closed`, `not_yours`.
-  [[nodiscard]] Code may_transfer(const Party& agent) const;
+  /// Whether the agent owns it, by the assignment that it acts on: may give it away, type, say what it has
+  /// read. `closed`, `not_yours`.
+  [[nodiscard]] Code may_act(const Party& agent) const;
   /// Event `closed`. Tell the dispatcher (closed). Visitors, bots and system always; agents only their own,
   /// else `not_yours`. `closed` when it is already.
   [[nodiscard]] Change close(const Party& by);

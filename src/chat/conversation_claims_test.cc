@@ -87,15 +87,15 @@ TEST_F(ConversationClaims, AGrantForAnEarlierOpeningChangesNothing) {
 
 TEST_F(ConversationClaims, OnlyItsOwnerMayGiveItAway) {
   open();
-  EXPECT_EQ(c.may_transfer(agent("a1")), Code::not_yours);
+  EXPECT_EQ(c.may_act(agent("a1")), Code::not_yours);
   assign("a1", 1);
-  EXPECT_EQ(c.may_transfer(agent("a1")), Code::ok) << "accepted or not";
-  EXPECT_EQ(c.may_transfer(agent("a2")), Code::not_yours);
+  EXPECT_EQ(c.may_act(agent("a1")), Code::ok) << "accepted or not";
+  EXPECT_EQ(c.may_act(agent("a2")), Code::not_yours);
   Party earlier = agent("a1");
   earlier.owner_epoch = 7;
-  EXPECT_EQ(c.may_transfer(earlier), Code::not_yours);
+  EXPECT_EQ(c.may_act(earlier), Code::not_yours);
   append(c.close(visitor()));
-  EXPECT_EQ(c.may_transfer(agent("a1")), Code::closed);
+  EXPECT_EQ(c.may_act(agent("a1")), Code::closed);
 }
 
 TEST_F(ConversationClaims, AGroupThatItWasGivenToIsItsGroup) {

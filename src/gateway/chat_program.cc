@@ -239,6 +239,7 @@ void ChatProgram::on_timer(Timer& timer) {
 
 void ChatProgram::flush() {
   if (parts_->desk) parts_->desk->end_turn();
+  parts_->conversations.end_turn();
   parts_->sessions.flush();
   parts_->dialogue.turn_written();
   parts_->back.flush();

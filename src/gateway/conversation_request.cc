@@ -17,7 +17,9 @@ struct PackedHeader {
   wire::ItemKind kind{};
   chat::PartyKind party{};
   bool text_clean = false;
+  bool on = false;
   bool has_cursor = false;
+  bool has_ref = true;
   bool other_connections = false;
   uint32_t limit = 0;
   uint64_t epoch = 0;
@@ -49,7 +51,9 @@ Block* pack(BufferPool& pool, const ConversationRequest& request) {
                       .kind = request.kind,
                       .party = request.from.kind,
                       .text_clean = request.text_clean,
+                      .on = request.on,
                       .has_cursor = request.has_cursor,
+                      .has_ref = request.from.has_ref,
                       .other_connections = request.from.other_connections,
                       .limit = request.limit,
                       .epoch = request.epoch,
@@ -81,6 +85,7 @@ ConversationRequest unpack(const Block& block) {
   ConversationRequest request{.type = header.type,
                               .kind = header.kind,
                               .text_clean = header.text_clean,
+                              .on = header.on,
                               .has_cursor = header.has_cursor,
                               .epoch = header.epoch,
                               .seq = header.seq,
@@ -92,6 +97,7 @@ ConversationRequest unpack(const Block& block) {
                                        .groups = header.groups,
                                        .owner_epoch = header.owner_epoch,
                                        .ref = header.ref,
+                                       .has_ref = header.has_ref,
                                        .other_connections = header.other_connections,
                                        .id = {},
                                        .name = {}},

@@ -19,6 +19,7 @@ struct Requester {
   uint64_t groups = 0;       ///< agents: bit g for group g
   uint32_t owner_epoch = 0;  ///< agents: the assignment that their shard knows of, 0: none
   uint32_t ref = 0;
+  bool has_ref = true;             ///< false: an error comes without one
   bool other_connections = false;  ///< the identity has more than this one
   std::string_view id;
   std::string_view name;
@@ -32,9 +33,10 @@ struct ConversationRequest {
   wire::ClientType type = wire::ClientType::send;
   wire::ItemKind kind = wire::ItemKind::text;
   bool text_clean = false;  ///< send: no byte of the text needs an escape in JSON
+  bool on = false;          ///< typing
   bool has_cursor = false;  ///< hello: from (epoch, seq) on
   uint64_t epoch = 0;
-  uint64_t seq = 0;
+  uint64_t seq = 0;     ///< hello, delivered, read
   uint64_t before = 0;  ///< history
   uint32_t limit = 0;   ///< history
   Requester from;

@@ -12,6 +12,7 @@ ConversationRequest full_request() {
   return {.type = wire::ClientType::history,
           .kind = wire::ItemKind::note,
           .text_clean = true,
+          .on = true,
           .has_cursor = true,
           .epoch = 11,
           .seq = 12,
@@ -23,6 +24,7 @@ ConversationRequest full_request() {
                    .groups = 0x8000'0000'0000'0001,
                    .owner_epoch = 15,
                    .ref = 0xFFFF'FFFF,
+                   .has_ref = false,
                    .other_connections = true,
                    .id = "the id",
                    .name = "the name"},
@@ -39,6 +41,7 @@ void expect_same(const ConversationRequest& a, const ConversationRequest& b) {
   EXPECT_EQ(a.type, b.type);
   EXPECT_EQ(a.kind, b.kind);
   EXPECT_EQ(a.text_clean, b.text_clean);
+  EXPECT_EQ(a.on, b.on);
   EXPECT_EQ(a.has_cursor, b.has_cursor);
   EXPECT_EQ(a.epoch, b.epoch);
   EXPECT_EQ(a.seq, b.seq);
@@ -50,6 +53,7 @@ void expect_same(const ConversationRequest& a, const ConversationRequest& b) {
   EXPECT_EQ(a.from.groups, b.from.groups);
   EXPECT_EQ(a.from.owner_epoch, b.from.owner_epoch);
   EXPECT_EQ(a.from.ref, b.from.ref);
+  EXPECT_EQ(a.from.has_ref, b.from.has_ref);
   EXPECT_EQ(a.from.other_connections, b.from.other_connections);
   EXPECT_EQ(a.from.id, b.from.id);
   EXPECT_EQ(a.from.name, b.from.name);

@@ -24,6 +24,10 @@ void Conversations::handle(const ConversationRequest& request) {
       return close(request);
     case wire::ClientType::history:
       return history(request);
+    case wire::ClientType::typing:
+    case wire::ClientType::delivered:
+    case wire::ClientType::read:
+      return signal(request);
     case wire::ClientType::hello:
       return attach(request);
     default:
@@ -85,7 +89,7 @@ void Conversations::take(const ConversationRequest& request) {
 void Conversations::transfer(const ConversationRequest& request) {
   ConversationRecord* record = find_for(request);
   if (record == nullptr) return;
-  const chat::Code code = record->machine.may_transfer(record->party(request.from));
+  const chat::Code code = record->machine.may_act(record->party(request.from));
   if (code != chat::Code::ok) return refuse(request.from, request.conversation, code);
   if (!request.to_agent.empty()) {
     static_cast<void>(ask_dispatcher(MailKind::transfer_wanted, request.from, *record, request.to_agent, 0));
@@ -194,6 +198,31 @@ void Conversations::history(const ConversationRequest& request) {
     return refuse(request.from, request.conversation, wire::ErrorCode::overloaded, "no memory for the page");
   }
   courier_.deliver({.to = request.from.connection, .frame = frame, .lane = Lane::answer});
+}
+
+/// Agents may say so of what they own; a visitor may still read what is closed.
+void Conversations::signal(const ConversationRequest& request) {
+  ConversationRecord* record = find_for(request);
+  if (record == nullptr) return;
+  const bool visitor = request.from.is_visitor();
+  const bool typing = request.type == wire::ClientType::typing;
+  const bool closed = record->machine.state() == chat::ConversationState::closed;
+  const chat::Code code = !visitor           ? record->machine.may_act(record->party(request.from))
+                          : typing && closed ? chat::Code::closed
+                                             : chat::Code::ok;
+  if (code != chat::Code::ok) return refuse(request.from, request.conversation, code);
+  if (typing) return signals_.typing(*record, request.from, request.on);
+  const auto level =
+      request.type == wire::ClientType::read ? chat::ReceiptLevel::read : chat::ReceiptLevel::delivered;
+  switch (record->machine.mark(visitor ? chat::Side::visitor : chat::Side::agent, level, request.seq)) {
+    case chat::MarkResult::moved:
+      return signals_.marked(*record, request.from, level);
+    case chat::MarkResult::unchanged:
+      return;
+    case chat::MarkResult::beyond_end:
+      return refuse(request.from, request.conversation, wire::ErrorCode::bad_field,
+                    "seq: the conversation has not come that far");
+  }
 }
 
 // -- a connection has come (back) --

@@ -72,6 +72,7 @@ Conversations::Conversations(Shard& shard, hub::BlockReturn& back, Courier& cour
       memory_(shard.pool()),
       records_(shard.id()),
       index_(std::make_unique<Index>()),
+      signals_(shard, courier, *this),
       pager_(shard, courier, *this) {
   index_->by_id.reserve(options_.conversations_max);
   std::random_device entropy;
@@ -134,7 +135,7 @@ int64_t Conversations::wall_ms() {
 void Conversations::refuse(const Requester& from, std::string_view conversation, wire::ErrorCode code,
                            std::string_view message, Lane lane) {
   courier_.answer(from.connection,
-                  wire::ErrorMessage{.has_ref = true,
+                  wire::ErrorMessage{.has_ref = from.has_ref,
                                      .ref = from.ref,
                                      .conversation = conversation,
                                      .code = code,
@@ -145,7 +146,7 @@ void Conversations::refuse(const Requester& from, std::string_view conversation,
 
 void Conversations::refuse(const Requester& from, std::string_view conversation, chat::Code code, Lane lane) {
   courier_.answer(from.connection,
-                  wire::ErrorMessage{.has_ref = true,
+                  wire::ErrorMessage{.has_ref = from.has_ref,
                                      .ref = from.ref,
                                      .conversation = conversation,
                                      .code = wire_term(code),

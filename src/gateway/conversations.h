@@ -16,6 +16,7 @@
 #include "gateway/gateway_metrics.h"
 #include "gateway/mails.h"
 #include "gateway/resume_pager.h"
+#include "gateway/signals.h"
 
 namespace taut::gateway {
 
@@ -48,6 +49,7 @@ struct ConversationRecord {
   uint32_t position = 0;  ///< in the queue as last told; 0: not told
   /// Opens that wait for the dispatcher's first word, so that `opened` can tell the place in the queue.
   std::vector<Opener> openers;
+  SignalState signals;
   boost::intrusive::list_member_hook<> closed_hook;
 };
 
@@ -84,7 +86,7 @@ class Conversations final : public PageListener {
   // -- requests --
 
   void open(const OpenRequest& request);
-  /// send, accept, decline, close, history, hello.
+  /// Everything but open.
   void handle(const ConversationRequest& request);
 
   /// The visitor's grace has passed: what still waits in a queue is closed, what an agent has stays with the
@@ -103,6 +105,9 @@ class Conversations final : public PageListener {
   void on_page_taken(const PageTaken& taken) override { pager_.on_page_taken(taken); }
   [[nodiscard]] bool has_work() const { return pager_.has_work(); }
   void continue_work() { pager_.continue_work(); }
+  /// Once per turn: what is told once however often it was said.
+  void end_turn() { signals_.flush(); }
+  [[nodiscard]] Signals& signals() { return signals_; }
 
   [[nodiscard]] ConversationRecord* find(Handle key) { return records_.find(key); }
 
@@ -148,6 +153,7 @@ class Conversations final : public PageListener {
   void finish_close(ConversationRecord& record, const chat::Change& change, std::string_view agent,
                     std::string_view reason, const Requester* asked_by);
   void history(const ConversationRequest& request);
+  void signal(const ConversationRequest& request);
   void attach(const ConversationRequest& request);
   void attach_agent(const ConversationRequest& request, ConversationRecord& record);
   void resume(const ConversationRequest& request, ConversationRecord& record);
@@ -192,6 +198,7 @@ class Conversations final : public PageListener {
   std::unique_ptr<Index> index_;
   ClosedList closed_;  ///< the longest closed first
   std::vector<chat::InlineId> agents_;
+  Signals signals_;
   ResumePager pager_;
   uint64_t counter_ = 0;
   uint64_t hash_seed_ = 0;

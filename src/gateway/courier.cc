@@ -12,7 +12,8 @@ bool is_push(Lane lane) {
 }
 
 bool is_live(Lane lane) {
-  return lane == Lane::live || lane == Lane::live_assigned || lane == Lane::live_unassigned;
+  return lane == Lane::live || lane == Lane::live_assigned || lane == Lane::live_unassigned ||
+         lane == Lane::live_lossy;
 }
 
 }  // namespace
@@ -93,6 +94,7 @@ void Courier::deliver_now(hub::Endpoint& endpoint, const Delivery& delivery) {
     Session* session = reachable(endpoint.connections[i]);
     if (session == nullptr || session->self == delivery.except) continue;
     if (is_live(delivery.lane) && session->holds(delivery.conversation)) continue;
+    if (delivery.lane == Lane::live_lossy && sessions_.is_behind(*session)) continue;
     if (last != nullptr) {
       const size_t before = endpoint.connections.size();
       put(*last, delivery.frame, false);

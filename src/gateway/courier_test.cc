@@ -285,6 +285,26 @@ TEST_F(CourierTest, AnAssignedForAHolderStillMakesTheEndpointTakePart) {
   EXPECT_EQ(agent.topics.size(), 1U);
 }
 
+// -- lossy --
+
+TEST_F(CourierTest, AConnectionThatIsBehindIsLeftOutOfWhatMayBeLost) {
+  Line behind = connect();
+  Line quick = connect();
+  behind.session.write_blocked = true;
+  give(Lane::live_lossy, kFirst, wire::Typing{.conversation = "c1", .on = true});
+  say(kFirst, "kept");
+  behind.session.write_blocked = false;
+  EXPECT_EQ(heard(behind), (Lines{"message c1 kept"}));
+  EXPECT_EQ(heard(quick), (Lines{"typing c1", "message c1 kept"}));
+}
+
+TEST_F(CourierTest, WhatMayBeLostIsNotKeptForAConnectionThatHoldsTheConversation) {
+  Line line = connect();
+  line.session.held.push_back(kFirst);
+  give(Lane::live_lossy, kFirst, wire::Typing{.conversation = "c1", .on = true});
+  EXPECT_EQ(heard(line), Lines{});
+}
+
 // -- pages --
 
 TEST_F(CourierTest, ATakenPageIsReportedAtOnceWhileTheOutputIsShort) {

@@ -179,6 +179,11 @@ void Dialogue::on_message(Session& session, const wire::ClientMessage& message) 
     case wire::ClientType::transfer:
       if (agent) return on_conversation(session, message);
       break;
+    case wire::ClientType::typing:
+      note_typing(session, message);
+      return on_conversation(session, message);
+    case wire::ClientType::delivered:
+    case wire::ClientType::read:
     case wire::ClientType::history:
     case wire::ClientType::close:
       return on_conversation(session, message);
@@ -247,6 +252,8 @@ void Dialogue::send(Session& session, const wire::ClientMessage& message) {
 
 void Dialogue::on_conversation(Session& session, const wire::ClientMessage& message) {
   ConversationRequest request{.type = message.type,
+                              .on = message.on,
+                              .seq = message.seq,
                               .before = message.before,
                               .limit = message.limit,
                               .from = requester(session, message.ref),
@@ -257,17 +264,44 @@ void Dialogue::on_conversation(Session& session, const wire::ClientMessage& mess
                               .reason = message.reason,
                               .to_agent = message.to_agent,
                               .to_group = message.to_group};
+  request.from.has_ref = has_ref(message.type);
   route(session, request);
+}
+
+void Dialogue::note_typing(Session& session, const wire::ClientMessage& message) {
+  const hub::Topic* topic = session.endpoint->topic(message.conversation);
+  if (topic == nullptr) return;
+  std::erase(session.typing, topic->key);
+  if (message.on) session.typing.push_back(topic->key);
+}
+
+/// Of a connection that has gone.
+void Dialogue::stop_typing(Session& session) {
+  for (const Handle conversation : std::exchange(session.typing, {})) {
+    ConversationRequest request{.type = wire::ClientType::typing,
+                                .on = false,
+                                .from = requester(session, 0),
+                                .key = conversation,
+                                .conversation = {},
+                                .client_msg_id = {},
+                                .text = {},
+                                .reason = {},
+                                .to_agent = {},
+                                .to_group = {}};
+    route(session, request);
+  }
 }
 
 void Dialogue::route(Session& session, ConversationRequest& request) {
   const hub::Topic* topic = session.endpoint->topic(request.conversation);
-  if (topic != nullptr) request.key = topic->key;
+  if (topic != nullptr) {
+    request.key = topic->key;
+    request.from.owner_epoch = topic->owner_epoch;
+  }
   if (session.endpoint->role != Role::agent) return conversations_.handle(request);
   ShardId home = shard_.id();
-  if (topic != nullptr) {
-    home = topic->key.shard();
-    request.from.owner_epoch = topic->owner_epoch;
+  if (request.key) {
+    home = request.key.shard();
   } else if (const auto partition = partition_of_conversation(request.conversation); partition.has_value()) {
     home = shard_of(*partition, options_.shards);
   }
@@ -276,9 +310,10 @@ void Dialogue::route(Session& session, ConversationRequest& request) {
   if (packed != nullptr) return shard_.send(home, mail_of(MailKind::agent_request, RequestMail{packed}));
   // Of a hello it could never learn where it stands: it resumes.
   if (request.type == wire::ClientType::hello) return sessions_.give_up(session);
+  if (request.type == wire::ClientType::typing) return;
   const Lane lane = request.type == wire::ClientType::send ? Lane::send_answer : Lane::answer;
   courier_.answer(session.self,
-                  wire::ErrorMessage{.has_ref = true,
+                  wire::ErrorMessage{.has_ref = request.from.has_ref,
                                      .ref = request.from.ref,
                                      .conversation = request.conversation,
                                      .code = wire::ErrorCode::overloaded,
@@ -325,6 +360,7 @@ void Dialogue::on_drained(Session& session) {
 void Dialogue::on_gone(Session& session) {
   hub::Endpoint& endpoint = *session.endpoint;
   courier_.release_pages(session, true);
+  stop_typing(session);
   std::erase(endpoint.connections, session.self);
   if (!endpoint.connections.empty()) return;
   const bool agent = endpoint.role == Role::agent;

@@ -70,6 +70,8 @@ class Dialogue final : public SessionEvents {
   void send(Session& session, const wire::ClientMessage& message);
   void presence(Session& session, const wire::ClientMessage& message);
   void on_conversation(Session& session, const wire::ClientMessage& message);
+  void note_typing(Session& session, const wire::ClientMessage& message);
+  void stop_typing(Session& session);
 
   [[nodiscard]] Requester requester(const Session& session, uint32_t ref) const;
   void route(Session& session, ConversationRequest& request);

@@ -44,6 +44,7 @@ enum class Lane : uint8_t {
   live,             ///< skipped by connections that hold the conversation
   live_assigned,    ///< live, and the endpoint takes part in the conversation from now on
   live_unassigned,  ///< live, and the endpoint takes part no longer
+  live_lossy,       ///< live, and skipped by connections that are behind
   page,             ///< a missed item for a connection that holds the conversation
   page_end,         ///< the same, and the pager waits for a PageTaken
   release,          ///< the connection holds the conversation no longer

@@ -76,6 +76,7 @@ void ResumePager::finish(Cursor& cursor) {
   const ConversationRecord* record = conversations_.find(cursor.conversation);
   Block* frame = nullptr;
   if (record != nullptr) {
+    conversations_.signals().tell_marks(*record, cursor.connection, cursor.for_visitor);
     frame = make_frame(shard_.pool(), wire::Resumed{.conversation = record->machine.id(),
                                                     .epoch = record->machine.epoch(),
                                                     .seq = record->machine.last_seq()});

@@ -37,6 +37,7 @@ struct Session {
   std::vector<Handle> held;
   /// Resume cursors whose next page waits until this connection's output has drained.
   std::vector<uint64_t> pages_waiting;
+  std::vector<Handle> typing;       ///< conversations in which it has said that it types
   int64_t deadline_ns = 0;          ///< of the handshake and hello, in running time, or of the goodbye
   int64_t over_limit_since_ns = 0;  ///< since when the output is over the soft limit; 0: it is not
   uint32_t inflight = 0;            ///< sends on their way to another shard, not answered yet

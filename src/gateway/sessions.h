@@ -106,6 +106,10 @@ class Sessions {
   [[nodiscard]] bool over_soft_limit(const Session& session) const {
     return session.connection.out().pending_bytes() >= limits_.soft_limit_bytes;
   }
+  /// Its reader has not taken all that was written for it: what may be left out is.
+  [[nodiscard]] bool is_behind(const Session& session) const {
+    return session.write_blocked || over_soft_limit(session);
+  }
 
  private:
   /// Its frames wait until its output has drained. A goodbye waits for nothing.

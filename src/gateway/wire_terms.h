@@ -2,6 +2,7 @@
 // them alike.
 #pragma once
 
+#include "chat/conversation.h"
 #include "chat/resume.h"
 #include "chat/types.h"
 #include "wire/chat_codes.h"
@@ -39,6 +40,8 @@ TAUT_SAME_NUMBER(Reason, UnassignReason, closed);
 TAUT_SAME_NUMBER(GapReason, GapReason, ahead);
 TAUT_SAME_NUMBER(GapReason, GapReason, unknown_epoch);
 TAUT_SAME_NUMBER(GapReason, GapReason, expired);
+TAUT_SAME_NUMBER(ReceiptLevel, ReceiptLevel, delivered);
+TAUT_SAME_NUMBER(ReceiptLevel, ReceiptLevel, read);
 TAUT_SAME_NUMBER(Presence, PresenceStatus, online);
 TAUT_SAME_NUMBER(Presence, PresenceStatus, busy);
 TAUT_SAME_NUMBER(Presence, PresenceStatus, away);
@@ -60,6 +63,9 @@ TAUT_SAME_NUMBER(Presence, PresenceStatus, offline);
 }
 [[nodiscard]] constexpr wire::GapReason wire_term(chat::GapReason value) {
   return static_cast<wire::GapReason>(value);
+}
+[[nodiscard]] constexpr wire::ReceiptLevel wire_term(chat::ReceiptLevel value) {
+  return static_cast<wire::ReceiptLevel>(value);
 }
 [[nodiscard]] constexpr wire::ErrorCode wire_term(chat::Code value) {
   switch (value) {
