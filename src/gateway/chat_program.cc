@@ -59,11 +59,12 @@ struct ChatProgram::Parts {
       : back(shard),
         sessions(shard, back, program.metrics_, limits_of(program.settings_)),
         directory(shard.id(), program.settings_.connections_max),
-        courier(shard, back, sessions, directory, program.metrics_),
-        conversations(shard, back, courier, directory, program.metrics_,
+        tracer(shard.clock(), program.metrics_, program.tracer_options()),
+        courier(shard, back, sessions, directory, tracer, program.metrics_),
+        conversations(shard, back, courier, directory, tracer, program.metrics_,
                       conversation_options(program.settings_, program.layout_, program.process_start_ms_)),
-        dialogue(shard, sessions, directory, courier, conversations, program.metrics_, program.settings_,
-                 program.secrets_,
+        dialogue(shard, sessions, directory, courier, conversations, tracer, program.metrics_,
+                 program.settings_, program.secrets_,
                  {.shards = program.layout_.chat_shards,
                   .http_service = program.layout_.http_service(),
                   .dispatcher = program.layout_.dispatcher()}) {
@@ -78,6 +79,7 @@ struct ChatProgram::Parts {
   hub::BlockReturn back;
   Sessions sessions;
   hub::Directory directory;
+  Tracer tracer;
   Courier courier;
   Conversations conversations;
   Dialogue dialogue;
@@ -167,6 +169,7 @@ void ChatProgram::on_one(const Mail& mail) {
       return parts_->courier.receive(mail.as<Delivery>());
     case MailKind::agent_request: {
       Block* request = mail.as<RequestMail>().request;
+      parts_->tracer.resume(trace_of(*request), shard_->now_ns());
       parts_->conversations.handle(unpack(*request));
       return parts_->back.release(request);
     }
@@ -240,8 +243,9 @@ void ChatProgram::on_timer(Timer& timer) {
 void ChatProgram::flush() {
   if (parts_->desk) parts_->desk->end_turn();
   parts_->conversations.end_turn();
+  parts_->tracer.begin_flush();
   parts_->sessions.flush();
-  parts_->dialogue.turn_written();
+  parts_->tracer.end_flush();
   parts_->back.flush();
 }
 
@@ -260,6 +264,16 @@ void ChatProgram::stop() {
   listening_ = false;
   parts_->dialogue.drain();
   parts_->sessions.close_all(wire::CloseCode::draining, "draining");
+}
+
+Tracer::Options ChatProgram::tracer_options() const {
+  return {.sample_every = settings_.trace_every,
+          .record = settings_.record.empty() ? 0 : settings_.record_messages,
+          .hook = trace_hook_};
+}
+
+void ChatProgram::print_record(std::string& out) const {
+  parts_->tracer.print_record(shard_->id(), out);
 }
 
 bool ChatProgram::stopped() const {

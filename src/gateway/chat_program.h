@@ -37,6 +37,11 @@ class ChatProgram final : public ShardProgram {
               int64_t process_start_ms, GatewayMetrics& metrics, std::function<void()> on_started);
   ~ChatProgram() override;
 
+  /// For tests, before start(): see Tracer::Options::hook.
+  void set_trace_hook(std::function<void(Stage)> hook) { trace_hook_ = std::move(hook); }
+  /// The lines of the traces that the setting `record` keeps. After the shard has stopped, any thread.
+  void print_record(std::string& out) const;
+
   void start(Shard& shard) override;
   void on_events(std::span<const PollEvent> events) override;
   void on_mail(ShardId from, std::span<const Mail> batch) override;
@@ -57,6 +62,7 @@ class ChatProgram final : public ShardProgram {
   /// Everything that needs the shard, made in start() on its thread.
   struct Parts;
 
+  [[nodiscard]] Tracer::Options tracer_options() const;
   void accept_some();
   void pause_listening();
   void on_one(const Mail& mail);
@@ -70,6 +76,7 @@ class ChatProgram final : public ShardProgram {
   const int64_t process_start_ms_;
   GatewayMetrics& metrics_;
   std::function<void()> on_started_;
+  std::function<void(Stage)> trace_hook_;
   Shard* shard_ = nullptr;
   std::unique_ptr<Parts> parts_;
   bool listening_ = false;

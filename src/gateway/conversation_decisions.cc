@@ -126,8 +126,18 @@ void Conversations::push_to_owner(ConversationRecord& record, Block* item, Handl
   if (record.machine.owner().key) give(record.machine.owner().key, except, record, item, Lane::live);
 }
 
+/// Before anybody else has the frame.
+void Conversations::stamp_message(Block& item, uint64_t seq, const chat::Owner& owner) {
+  tracer_.lap(Stage::route);
+  if (owner.key && owner.key.shard() != shard_.id()) tracer_.leave();
+  Trace trace = tracer_.current();
+  trace.seq = seq;
+  set_trace(item, trace);
+}
+
 void Conversations::push_message(ConversationRecord& record, Block* item, chat::ItemKind kind, uint64_t seq,
                                  const Requester& from) {
+  stamp_message(*item, seq, record.machine.owner());
   const bool to_other_visitors = from.kind != chat::PartyKind::visitor || from.other_connections;
   if (to_other_visitors && record.visitor) {
     if (kind == chat::ItemKind::note) {

@@ -32,6 +32,7 @@ struct PackedHeader {
   uint32_t owner_epoch = 0;
   uint32_t ref = 0;
   std::array<uint32_t, kTexts> text_bytes{};
+  Trace trace;
 };
 static_assert(RingElement<PackedHeader>);
 
@@ -44,7 +45,7 @@ Texts texts_of(ConversationRequest& r) {
 
 }  // namespace
 
-Block* pack(BufferPool& pool, const ConversationRequest& request) {
+Block* pack(BufferPool& pool, const ConversationRequest& request, const Trace& trace) {
   ConversationRequest copy = request;
   const Texts texts = texts_of(copy);
   PackedHeader header{.type = request.type,
@@ -65,7 +66,8 @@ Block* pack(BufferPool& pool, const ConversationRequest& request) {
                       .groups = request.from.groups,
                       .owner_epoch = request.from.owner_epoch,
                       .ref = request.from.ref,
-                      .text_bytes = {}};
+                      .text_bytes = {},
+                      .trace = trace};
   size_t bytes = sizeof(header);
   for (size_t i = 0; i < texts.size(); ++i) {
     header.text_bytes[i] = static_cast<uint32_t>(texts[i]->size());
@@ -115,6 +117,12 @@ ConversationRequest unpack(const Block& block) {
     at += header.text_bytes[i];
   }
   return request;
+}
+
+Trace trace_of(const Block& block) {
+  PackedHeader header;
+  std::memcpy(&header, block.data(), sizeof(header));
+  return header.trace;
 }
 
 }  // namespace taut::gateway

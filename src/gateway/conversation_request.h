@@ -7,6 +7,7 @@
 #include "base/handle.h"
 #include "chat/types.h"
 #include "core/buffer_pool.h"
+#include "gateway/trace.h"
 #include "wire/chat_codes.h"
 
 namespace taut::gateway {
@@ -49,9 +50,11 @@ struct ConversationRequest {
   std::string_view to_group;  ///< … or this
 };
 
-/// A copy in a block of the pool with one reference; nullptr when the pool is exhausted.
-[[nodiscard]] Block* pack(BufferPool& pool, const ConversationRequest& request);
+/// A copy, and where its message has been so far, in a block of the pool with one reference; nullptr when the
+/// pool is exhausted.
+[[nodiscard]] Block* pack(BufferPool& pool, const ConversationRequest& request, const Trace& trace);
 /// The request again; its views point into the block.
 [[nodiscard]] ConversationRequest unpack(const Block& block);
+[[nodiscard]] Trace trace_of(const Block& block);
 
 }  // namespace taut::gateway

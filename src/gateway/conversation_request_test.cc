@@ -68,9 +68,10 @@ void expect_same(const ConversationRequest& a, const ConversationRequest& b) {
 
 void expect_round_trip(const ConversationRequest& request) {
   BufferPool pool({.base_bytes = 0});
-  Block* block = pack(pool, request);
+  Block* block = pack(pool, request, {.started_ns = 21});
   ASSERT_NE(block, nullptr);
   expect_same(unpack(*block), request);
+  EXPECT_EQ(trace_of(*block).started_ns, 21);
   pool.release(block);
   EXPECT_EQ(pool.metrics().blocks_outstanding(), 0U);
 }
@@ -99,7 +100,7 @@ TEST(ConversationRequest, ItsViewsPointIntoTheBlockAndNotToTheSender) {
   std::string text = "before";
   ConversationRequest request = full_request();
   request.text = text;
-  Block* block = pack(pool, request);
+  Block* block = pack(pool, request, {.started_ns = 21});
   ASSERT_NE(block, nullptr);
   text = "behind";
   EXPECT_EQ(unpack(*block).text, "before");
@@ -108,7 +109,7 @@ TEST(ConversationRequest, ItsViewsPointIntoTheBlockAndNotToTheSender) {
 
 TEST(ConversationRequest, WithoutMemoryThereIsNoBlock) {
   BufferPool pool({.base_bytes = 0, .bytes_max = 0});
-  EXPECT_EQ(pack(pool, full_request()), nullptr);
+  EXPECT_EQ(pack(pool, full_request(), {}), nullptr);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ void Conversations::send(const ConversationRequest& request) {
   ConversationRecord* record = find_for(request);
   if (record == nullptr) return;
   const chat::SendDecision decision = decide_send(request, *record);
+  tracer_.lap(Stage::decide);
   if (decision.code != chat::Code::ok) {
     metrics_.messages_refused.add(1);
     return refuse(request.from, request.conversation, decision.code, Lane::send_answer);

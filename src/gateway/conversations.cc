@@ -62,11 +62,13 @@ struct Conversations::Index {
 };
 
 Conversations::Conversations(Shard& shard, hub::BlockReturn& back, Courier& courier,
-                             hub::Directory& directory, GatewayMetrics& metrics, const Options& options)
+                             hub::Directory& directory, Tracer& tracer, GatewayMetrics& metrics,
+                             const Options& options)
     : shard_(shard),
       back_(back),
       courier_(courier),
       directory_(directory),
+      tracer_(tracer),
       metrics_(metrics),
       options_(options),
       memory_(shard.pool()),

@@ -78,7 +78,7 @@ class Conversations final : public PageListener {
   };
 
   Conversations(Shard& shard, hub::BlockReturn& back, Courier& courier, hub::Directory& directory,
-                GatewayMetrics& metrics, const Options& options);
+                Tracer& tracer, GatewayMetrics& metrics, const Options& options);
   Conversations(const Conversations&) = delete;
   Conversations& operator=(const Conversations&) = delete;
   ~Conversations() override;
@@ -171,6 +171,7 @@ class Conversations final : public PageListener {
   void push_event(ConversationRecord& record, Block* item, Handle except);
   void push_to_visitor(ConversationRecord& record, Block* item, Handle except);
   void push_to_owner(ConversationRecord& record, Block* item, Handle except);
+  void stamp_message(Block& item, uint64_t seq, const chat::Owner& owner);
   void push_message(ConversationRecord& record, Block* item, chat::ItemKind kind, uint64_t seq,
                     const Requester& from);
   void release(void* evicted);
@@ -191,6 +192,7 @@ class Conversations final : public PageListener {
   hub::BlockReturn& back_;
   Courier& courier_;
   hub::Directory& directory_;
+  Tracer& tracer_;
   GatewayMetrics& metrics_;
   Options options_;
   PoolResource memory_;

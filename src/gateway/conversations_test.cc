@@ -21,7 +21,7 @@ class ConversationsTest : public testing::Test, protected SessionEvents {
  protected:
   /// `pool_bytes_max` is what the conversations believe.
   explicit ConversationsTest(uint32_t history_items = 300, size_t pool_bytes_max = kPoolBytesMax)
-      : conversations(here.shard, here.back(), courier, directory, metrics,
+      : conversations(here.shard, here.back(), courier, directory, tracer, metrics,
                       {.groups = {"g"},
                        .conversations_max = 8,
                        .history_items = history_items,
@@ -205,7 +205,8 @@ class ConversationsTest : public testing::Test, protected SessionEvents {
   Sessions sessions{here.shard, here.back(), metrics, kLimits};
   hub::Directory directory{0, 10};
   hub::Endpoint& visitor = *directory.find_or_create(Role::visitor, "v1");
-  Courier courier{here.shard, here.back(), sessions, directory, metrics};
+  Tracer tracer{clock, metrics, {}};
+  Courier courier{here.shard, here.back(), sessions, directory, tracer, metrics};
   Conversations conversations;
   std::vector<Handle> all;
   std::vector<Block*> hoard;

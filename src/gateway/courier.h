@@ -9,6 +9,7 @@
 #include "gateway/gateway_metrics.h"
 #include "gateway/mails.h"
 #include "gateway/sessions.h"
+#include "gateway/tracer.h"
 #include "hub/block_return.h"
 #include "hub/directory.h"
 
@@ -31,9 +32,14 @@ class PageListener {
 /// waits, and what follows of that conversation waits behind it, until the `unassigned` arrives.
 class Courier {
  public:
-  Courier(Shard& shard, hub::BlockReturn& back, Sessions& sessions, hub::Directory& directory,
+  Courier(Shard& shard, hub::BlockReturn& back, Sessions& sessions, hub::Directory& directory, Tracer& tracer,
           GatewayMetrics& metrics)
-      : shard_(shard), back_(back), sessions_(sessions), directory_(directory), metrics_(metrics) {}
+      : shard_(shard),
+        back_(back),
+        sessions_(sessions),
+        directory_(directory),
+        tracer_(tracer),
+        metrics_(metrics) {}
 
   ~Courier();
   Courier(const Courier&) = delete;
@@ -92,6 +98,7 @@ class Courier {
   hub::BlockReturn& back_;
   Sessions& sessions_;
   hub::Directory& directory_;
+  Tracer& tracer_;
   GatewayMetrics& metrics_;
   PageListener* pages_ = nullptr;
   std::vector<Deferred> deferred_;  ///< nearly always empty

@@ -114,7 +114,8 @@ class CourierTest : public testing::Test, protected SessionEvents, protected Pag
   Sessions sessions{here.shard, here.back(), metrics, kLimits};
   hub::Directory directory{0, 10};
   hub::Endpoint& agent = *directory.find_or_create(Role::agent, "a1");
-  Courier courier{here.shard, here.back(), sessions, directory, metrics};
+  Tracer tracer{clock, metrics, {}};
+  Courier courier{here.shard, here.back(), sessions, directory, tracer, metrics};
   std::vector<Handle> all;  ///< connections ever made
   std::vector<PageTaken> pages;
 };
@@ -242,7 +243,7 @@ TEST_F(CourierTest, AnAssignedForAConversationThatTheAgentAlreadyHasDoesNotWait)
 TEST_F(CourierTest, WhatStillWaitsAtTheEndIsGivenBack) {
   agent.capacity_max = 0;
   {
-    Courier short_lived(here.shard, here.back(), sessions, directory, metrics);
+    Courier short_lived(here.shard, here.back(), sessions, directory, tracer, metrics);
     short_lived.receive({.to = agent.self,
                          .conversation = kFirst,
                          .frame = make_frame(there.pool(), wire::Assigned{.conversation = "c1"}),

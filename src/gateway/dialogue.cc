@@ -24,13 +24,14 @@ bool has_ref(wire::ClientType type) {
 }  // namespace
 
 Dialogue::Dialogue(Shard& shard, Sessions& sessions, hub::Directory& directory, Courier& courier,
-                   Conversations& conversations, GatewayMetrics& metrics, const Settings& settings,
-                   const auth::Secrets& secrets, const Options& options)
+                   Conversations& conversations, Tracer& tracer, GatewayMetrics& metrics,
+                   const Settings& settings, const auth::Secrets& secrets, const Options& options)
     : shard_(shard),
       sessions_(sessions),
       directory_(directory),
       courier_(courier),
       conversations_(conversations),
+      tracer_(tracer),
       metrics_(metrics),
       settings_(settings),
       options_(options),
@@ -93,24 +94,10 @@ void Dialogue::on_leave(Session& session, net::Fd fd, std::string_view unread, s
 // -- frames --
 
 void Dialogue::on_frame(Session& session, std::span<char> frame) {
-  if (session.phase == Session::Phase::hello) {
-    understand(session, frame);
-    return reader_.wipe();
-  }
-  if (++frames_ % GatewayMetrics::kSampleEvery != 0) return understand(session, frame);
-  const int64_t found_ns = shard_.clock().mono_ns();
+  tracer_.begin(shard_.now_ns());
+  const bool secret = session.phase == Session::Phase::hello;
   understand(session, frame);
-  routed_at_ns_ = shard_.clock().mono_ns();
-  if (parsed_at_ns_ != 0) {
-    metrics_.read_to_parsed_ns.record(parsed_at_ns_ - found_ns);
-    metrics_.parsed_to_routed_ns.record(routed_at_ns_ - parsed_at_ns_);
-  }
-}
-
-void Dialogue::turn_written() {
-  if (routed_at_ns_ == 0) return;
-  metrics_.routed_to_written_ns.record(shard_.clock().mono_ns() - routed_at_ns_);
-  routed_at_ns_ = 0;
+  if (secret) reader_.wipe();
 }
 
 void Dialogue::understand(Session& session, std::span<char> frame) {
@@ -123,7 +110,7 @@ void Dialogue::understand(Session& session, std::span<char> frame) {
     case wire::ReadStatus::message:
       break;
   }
-  parsed_at_ns_ = frames_ % GatewayMetrics::kSampleEvery == 0 ? shard_.clock().mono_ns() : 0;
+  tracer_.lap(Stage::parse);
   const wire::ClientMessage& message = reader_.message();
   if (session.phase == Session::Phase::hello) {
     if (message.type == wire::ClientType::hello) return hello(session, message, frame);
@@ -306,7 +293,8 @@ void Dialogue::route(Session& session, ConversationRequest& request) {
     home = shard_of(*partition, options_.shards);
   }
   if (home == shard_.id()) return conversations_.handle(request);
-  Block* packed = pack(shard_.pool(), request);
+  tracer_.leave();
+  Block* packed = pack(shard_.pool(), request, tracer_.current());
   if (packed != nullptr) return shard_.send(home, mail_of(MailKind::agent_request, RequestMail{packed}));
   // Of a hello it could never learn where it stands: it resumes.
   if (request.type == wire::ClientType::hello) return sessions_.give_up(session);

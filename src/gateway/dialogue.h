@@ -16,6 +16,7 @@
 #include "gateway/gateway_metrics.h"
 #include "gateway/sessions.h"
 #include "gateway/settings.h"
+#include "gateway/tracer.h"
 #include "hub/directory.h"
 #include "wire/chat_reader.h"
 #include "wire/http.h"
@@ -35,7 +36,7 @@ class Dialogue final : public SessionEvents {
 
   /// `settings` and `secrets` are constant and outlive it.
   Dialogue(Shard& shard, Sessions& sessions, hub::Directory& directory, Courier& courier,
-           Conversations& conversations, GatewayMetrics& metrics, const Settings& settings,
+           Conversations& conversations, Tracer& tracer, GatewayMetrics& metrics, const Settings& settings,
            const auth::Secrets& secrets, const Options& options);
   ~Dialogue() override;
 
@@ -49,12 +50,9 @@ class Dialogue final : public SessionEvents {
 
   /// No newcomers from now on.
   void drain() { draining_ = true; }
-  /// The output of this turn is written: completes the stages of a sampled message.
-  void turn_written();
 
  private:
   void understand(Session& session, std::span<char> frame);
-
   void on_unreadable(Session& session, const wire::ReadError& error);
 
   // hello
@@ -86,6 +84,7 @@ class Dialogue final : public SessionEvents {
   hub::Directory& directory_;
   Courier& courier_;
   Conversations& conversations_;
+  Tracer& tracer_;
   GatewayMetrics& metrics_;
   const Settings& settings_;
   Options options_;
@@ -94,10 +93,6 @@ class Dialogue final : public SessionEvents {
   ShardId leaving_to_ = 0;      ///< of the session that is leaving in this very call
   SecretString leaving_hello_;  ///< its hello frame, as the new home will read it again
   bool draining_ = false;
-  // one message in GatewayMetrics::kSampleEvery is timed
-  uint64_t frames_ = 0;
-  int64_t parsed_at_ns_ = 0;
-  int64_t routed_at_ns_ = 0;  ///< 0: nothing sampled in this turn
 };
 
 }  // namespace taut::gateway

@@ -2,12 +2,14 @@
 // receiver.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <string_view>
 
 #include "core/buffer_pool.h"
+#include "gateway/trace.h"
 #include "hub/out_queue.h"
 #include "wire/chat_writer.h"
 #include "wire/websocket.h"
@@ -23,7 +25,8 @@ struct FrameHeader {
   uint32_t json_bytes = 0;
   uint32_t rest_offset = 0;  ///< in the object: the first field behind type and conversation
   uint32_t conversation_bytes =
-      0;  ///< length of the conversation's id, which ends 2 bytes before rest_offset
+      0;        ///< length of the conversation's id, which ends 2 bytes before rest_offset
+  Trace trace;  ///< of a message on its way to live receivers
 };
 
 [[nodiscard]] inline FrameHeader frame_header(const Block& frame) {
@@ -36,6 +39,11 @@ struct FrameHeader {
 [[nodiscard]] inline std::string_view frame_json(const Block& frame) {
   const FrameHeader h = frame_header(frame);
   return {frame.data() + h.json_offset, h.json_bytes};
+}
+
+/// REQUIRES: nobody else reads the frame yet.
+inline void set_trace(Block& frame, const Trace& trace) {
+  std::memcpy(frame.data() + offsetof(FrameHeader, trace), &trace, sizeof(trace));
 }
 
 [[nodiscard]] inline std::string_view frame_bytes(const Block& frame) {
@@ -71,7 +79,8 @@ inline void finish_frame(Block& block, uint32_t json_bytes, uint32_t rest_offset
                            .json_offset = kFrameJsonAt,
                            .json_bytes = json_bytes,
                            .rest_offset = rest_offset,
-                           .conversation_bytes = conversation_bytes};
+                           .conversation_bytes = conversation_bytes,
+                           .trace = {}};
   wire::write_ws_header({block.data() + header.frame_offset, ws_header}, wire::WsOpcode::text, json_bytes);
   std::memcpy(block.data(), &header, sizeof(header));
   block.written = kFrameJsonAt + json_bytes;

@@ -1,17 +1,18 @@
 // What one shard of the gateway counts: written by its thread, read when scraped.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "core/cell.h"
 #include "core/live_histogram.h"
+#include "gateway/slowest.h"
+#include "gateway/trace.h"
 
 namespace taut::gateway {
 
-/// Counters only grow; the others are levels. Latencies are recorded for 1 message in kSampleEvery.
+/// Counters only grow; the others are levels. Times are those of the messages that the Tracer samples.
 struct GatewayMetrics {
-  static constexpr uint32_t kSampleEvery = 64;
-
   Cell connections_accepted;
   Cell connections;  ///< level
   Cell connections_refused;
@@ -40,9 +41,9 @@ struct GatewayMetrics {
   Cell requeues;
   Cell queued;  ///< level, on the dispatcher's shard
 
-  LiveHistogram read_to_parsed_ns;     ///< frame found … message understood
-  LiveHistogram parsed_to_routed_ns;   ///< … sequenced, stored and put into the receivers' queues
-  LiveHistogram routed_to_written_ns;  ///< … the writes of its turn are done
+  std::array<LiveHistogram, kStages> stage_ns;
+  LiveHistogram message_ns;  ///< all stages of a message; written where it was delivered
+  SlowestBoard slowest;
 };
 
 }  // namespace taut::gateway

@@ -202,6 +202,7 @@ HttpService::Answer HttpService::get(const wire::HttpRequest& request) {
     if (leaving_.load() != 0) return {.status = 503, .problem = "draining"};
     return {.content_type = "text/plain", .body = "ready\n", .problem = {}};
   }
+  if (path == "/v1/trace/slowest") return get_slowest(request);
   if (path == "/metrics")
     return {.content_type = kMetricsType, .body = metrics_page(sources_), .problem = {}};
   if (const Asset* asset = settings_.demo ? find_asset(path) : nullptr; asset != nullptr) {
@@ -213,11 +214,25 @@ HttpService::Answer HttpService::get(const wire::HttpRequest& request) {
   return {.status = 404, .problem = "nothing is served here"};
 }
 
-HttpService::Answer HttpService::post_tokens(const wire::HttpRequest& request) {
-  if (!admin_key_) return {.status = 403, .problem = "this API needs --admin-key-file"};
-  if (!admin_key_->matches(request.authorization)) {
-    return {.status = 401, .problem = "send Authorization: Bearer with the admin key"};
+std::optional<HttpService::Answer> HttpService::refuse_stranger(const wire::HttpRequest& request) const {
+  if (!admin_key_) return Answer{.status = 403, .problem = "this API needs --admin-key-file"};
+  if (admin_key_->matches(request.authorization)) return std::nullopt;
+  return Answer{.status = 401, .problem = "send Authorization: Bearer with the admin key"};
+}
+
+HttpService::Answer HttpService::get_slowest(const wire::HttpRequest& request) {
+  if (std::optional<Answer> refusal = refuse_stranger(request)) return *refusal;
+  std::vector<const SlowestBoard*> boards;
+  for (const MetricsSource& source : sources_) {
+    if (source.gateway != nullptr) boards.push_back(&source.gateway->slowest);
   }
+  return {.content_type = kJson,
+          .body = slowest_page(boards, shard_->clock().wall_ms(), shard_->clock().mono_ns()),
+          .problem = {}};
+}
+
+HttpService::Answer HttpService::post_tokens(const wire::HttpRequest& request) {
+  if (std::optional<Answer> refusal = refuse_stranger(request)) return *refusal;
   Result<wire::TokenRequest> wanted = wire::read_token_request(request.body);
   if (!wanted) {
     Answer answer{.status = 400, .content_type = {}, .body = wanted.error().message, .problem = {}};

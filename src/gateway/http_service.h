@@ -79,6 +79,9 @@ class HttpService final : public ShardProgram {
   [[nodiscard]] std::string respond(const wire::HttpRequest& request);
   [[nodiscard]] Answer route(const wire::HttpRequest& request);
   [[nodiscard]] Answer get(const wire::HttpRequest& request);
+  /// The refusal of a request that does not bring the admin key.
+  [[nodiscard]] std::optional<Answer> refuse_stranger(const wire::HttpRequest& request) const;
+  [[nodiscard]] Answer get_slowest(const wire::HttpRequest& request);
   [[nodiscard]] Answer post_tokens(const wire::HttpRequest& request);
   [[nodiscard]] Answer post_demo_token(const wire::HttpRequest& request);
   [[nodiscard]] std::string sign(const wire::TokenRequest& request);

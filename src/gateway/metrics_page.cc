@@ -172,21 +172,21 @@ void add_shards(Page& page, const std::vector<MetricsSource>& sources) {
   }
 }
 
-void add_stage(Page& page, const std::vector<MetricsSource>& sources, std::string_view stage,
-               LiveHistogram GatewayMetrics::* histogram) {
+template <class Pick>
+void add_times(Page& page, const std::vector<MetricsSource>& sources, std::string_view name,
+               const std::string& label, Pick&& pick) {
   Histogram<> sum;
   for (const MetricsSource& source : sources) {
-    if (source.gateway != nullptr) sum.merge(source.gateway->*histogram);
+    if (source.gateway != nullptr) sum.merge(pick(*source.gateway));
   }
-  const std::string label = "stage=\"" + std::string(stage) + "\"";
   constexpr std::array<std::pair<std::string_view, double>, 3> kQuantiles{
       {{"0.5", 50}, {"0.99", 99}, {"0.999", 99.9}}};
-  for (const auto& [name, percent] : kQuantiles) {
-    page.value("taut_stage_seconds", label + ",quantile=\"" + std::string(name) + "\"",
-               static_cast<double>(sum.percentile_ns(percent)) / 1e9);
+  for (const auto& [quantile, percent] : kQuantiles) {
+    const std::string at = (label.empty() ? "" : label + ",") + "quantile=\"" + std::string(quantile) + "\"";
+    page.value(name, at, static_cast<double>(sum.percentile_ns(percent)) / 1e9);
   }
-  page.value("taut_stage_seconds_sum", label, static_cast<double>(sum.sum_ns()) / 1e9);
-  page.value("taut_stage_seconds_count", label, static_cast<double>(sum.count()));
+  page.value(std::string(name) + "_sum", label, static_cast<double>(sum.sum_ns()) / 1e9);
+  page.value(std::string(name) + "_count", label, static_cast<double>(sum.count()));
 }
 
 void add_memory(Page& page, const std::vector<MetricsSource>& sources) {
@@ -228,10 +228,15 @@ std::string metrics_page(const std::vector<MetricsSource>& sources) {
   Page page;
   add_gateway(page, sources);
   add_shards(page, sources);
-  page.head("taut_stage_seconds", "summary", "Time of one message in 64 between two points of its way");
-  add_stage(page, sources, "read_to_parsed", &GatewayMetrics::read_to_parsed_ns);
-  add_stage(page, sources, "parsed_to_routed", &GatewayMetrics::parsed_to_routed_ns);
-  add_stage(page, sources, "routed_to_written", &GatewayMetrics::routed_to_written_ns);
+  page.head("taut_stage_seconds", "summary", "Time of sampled messages in each stage of their way");
+  for (size_t i = 0; i < kStages; ++i) {
+    add_times(page, sources, "taut_stage_seconds", "stage=\"" + std::string(kStageNames[i]) + "\"",
+              [i](const GatewayMetrics& m) -> const LiveHistogram& { return m.stage_ns[i]; });
+  }
+  page.head("taut_message_seconds", "summary",
+            "Time of sampled messages from readable to written, all stages");
+  add_times(page, sources, "taut_message_seconds", {},
+            [](const GatewayMetrics& m) -> const LiveHistogram& { return m.message_ns; });
   add_memory(page, sources);
   return page.take();
 }

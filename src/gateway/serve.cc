@@ -66,6 +66,7 @@ class Server {
   void wait_for_signal() const;
   void wait_out_the_drain();
   void stop_threads();
+  void write_record();
 
   [[nodiscard]] uint32_t cores_for_shards() const;
   [[nodiscard]] ThreadSetup thread_setup(ShardId chat_shard) const;
@@ -80,6 +81,7 @@ class Server {
   std::optional<auth::Secrets> secrets_;
   std::optional<auth::AdminKey> admin_key_;
   net::Fd data_lock_;
+  std::unique_ptr<File> record_;
   net::Fd listener_;
   std::unique_ptr<Mesh> mesh_;
   std::vector<std::unique_ptr<LogRing>> logs_;
@@ -110,6 +112,15 @@ Status Server::prepare() {
     Result<net::Fd> lock = lock_data_directory(settings_.data);
     if (!lock) return std::unexpected(lock.error());
     data_lock_ = std::move(*lock);
+  }
+  if (!settings_.record.empty()) {
+    Result<std::unique_ptr<File>> record = files_.open(settings_.record);
+    if (!record) return std::unexpected(record.error());
+    const Result<uint64_t> size = (*record)->size();
+    if (!size) return std::unexpected(size.error());
+    if (*size > 0)
+      return fail("--record " + settings_.record + ": there is something in this file; name another");
+    record_ = std::move(*record);
   }
   topology_ = Topology::read();
   layout_.chat_shards = settings_.shards != 0 ? settings_.shards : cores_for_shards();
@@ -189,6 +200,7 @@ void Server::start_threads() {
   std::latch started(layout_.chat_shards);
   std::vector<MetricsSource> sources;
   sources.reserve(layout_.members());
+  sources.reserve(layout_.members());
   const int64_t process_start_ms = clock_.wall_ms();
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     metrics_.push_back(std::make_unique<GatewayMetrics>());
@@ -232,6 +244,20 @@ void Server::wait_out_the_drain() {
   }
 }
 
+/// Formatted only now: the disk must not be part of what was measured.
+void Server::write_record() {
+  if (record_ == nullptr) return;
+  std::string text = "shard,started_ns,seq";
+  for (const std::string_view stage : kStageNames) text.append(",").append(stage).append("_ns");
+  text += '\n';
+  for (const auto& program : programs_) program->print_record(text);
+  const std::string_view all = text;
+  if (const Status written = record_->write_at(0, {&all, 1}); !written) {
+    std::fprintf(stderr, "taut serve: --record %s: %s\n", settings_.record.c_str(),
+                 written.error().message.c_str());
+  }
+}
+
 void Server::stop_threads() {
   for (const auto& shard : shards_) shard->request_stop();
   for (std::thread& thread : threads_) thread.join();
@@ -241,6 +267,7 @@ void Server::stop_threads() {
     for (ShardId id = 0; id < layout_.chat_shards; ++id) shards_[id]->settle(*programs_[id]);
     shards_[layout_.http_service()]->settle(*http_);
   }
+  write_record();
   http_.reset();
   programs_.clear();
   shards_.clear();

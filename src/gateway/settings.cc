@@ -266,6 +266,24 @@ void add_log(std::vector<ConfigRow>& rows, Settings& s) {
                   .section = "Log",
                   .field = choice_field(s.log_format, kLogFormats),
                   .help = "Lines for people or for programs"});
+  rows.push_back({.key = "trace-every",
+                  .section = "Traces",
+                  .field = &s.trace_every,
+                  .help = "One message in N has every stage of its way timed",
+                  .min = 1,
+                  .max = 1'000'000});
+  rows.push_back(
+      {.key = "record",
+       .section = "Traces",
+       .field = &s.record,
+       .help = "Time every message and, when the server has stopped, write all of it to FILE as CSV",
+       .value_name = "FILE"});
+  rows.push_back({.key = "record-messages",
+                  .section = "Traces",
+                  .field = &s.record_messages,
+                  .help = "Messages that --record keeps per shard, the latest ones (56 bytes each)",
+                  .min = 1,
+                  .max = 100'000'000});
   rows.push_back({.key = "demo",
                   .section = "Demonstration",
                   .field = &s.demo,

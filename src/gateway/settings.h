@@ -67,6 +67,11 @@ struct Settings {
   LogLevel log_level = LogLevel::info;
   LogFormat log_format = LogFormat::text;
 
+  // Traces
+  uint32_t trace_every = 64;             ///< one message in so many has all its stages stamped
+  std::string record;                    ///< file; empty: traces are not recorded
+  uint32_t record_messages = 1'000'000;  ///< per shard, the latest ones
+
   // Demonstration
   bool demo = false;
 };

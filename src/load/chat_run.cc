@@ -36,7 +36,8 @@ int64_t nanoseconds(double seconds) {
 // The measured phase between two readings of the server. Both are taken while nothing is in flight: reading
 // /proc stalls the client for longer than a message takes.
 Result<ChatReport> measure(const LoadChatOptions& options, PairClient& client) {
-  ChatReport report{.options = options, .phase = {}, .client_cpu_ns = 0, .server = {}};
+  ChatReport report{.options = options, .phase = {}, .client_cpu_ns = 0, .server = {}, .bill = {}};
+  const std::optional<StageTotals> stages_before = read_stage_totals(options.url);
   Result<ProcStats> before = ProcStats{};
   if (options.server_pid != 0) before = read_proc_stats(options.server_pid);
   if (!before) return std::unexpected(before.error());
@@ -49,6 +50,10 @@ Result<ChatReport> measure(const LoadChatOptions& options, PairClient& client) {
     const Result<ProcStats> after = read_proc_stats(options.server_pid);
     if (!after) return std::unexpected(after.error());
     report.server = *after - *before;
+  }
+  if (stages_before) {
+    const std::optional<StageTotals> stages_after = read_stage_totals(options.url);
+    if (stages_after) report.bill = *stages_after - *stages_before;
   }
   return report;
 }
@@ -78,7 +83,8 @@ Result<ChatReport> run(const LoadChatOptions& options, Protocol& protocol) {
     report = std::unexpected(warmup.error());
   } else if (warmup->faults
                  .any()) {  // reported as the run's result: what was lost early must not be forgotten
-    report = ChatReport{.options = options, .phase = std::move(*warmup), .client_cpu_ns = 0, .server = {}};
+    report = ChatReport{
+        .options = options, .phase = std::move(*warmup), .client_cpu_ns = 0, .server = {}, .bill = {}};
   } else {
     report = measure(options, client);
   }

@@ -111,6 +111,24 @@ JsonObject server(const ProcStats& stats, const PhaseResult& phase) {
   return out;
 }
 
+double unexplained_us(const ChatReport& report) {
+  return report.phase.latency.mean_ns() / 1e3 - report.bill->message_s / report.bill->messages * 1e6;
+}
+
+/// Mean microseconds a message.
+JsonObject bill(const ChatReport& report) {
+  JsonObject out;
+  for (const auto& [stage, seconds] : report.bill->stage_s) {
+    out.add(stage, seconds / report.bill->messages * 1e6, 3);
+  }
+  out.add("unexplained", unexplained_us(report), 3);
+  return out;
+}
+
+bool has_bill(const ChatReport& report) {
+  return report.bill && report.bill->messages > 0;
+}
+
 }  // namespace
 
 std::string void_reason(const PhaseResult& phase) {
@@ -144,6 +162,7 @@ std::string to_json(const ChatReport& report) {
   out.add("faults", faults(phase.faults));
   out.add("client_cpu_us_per_msg", per_message(report.client_cpu_ns, phase) / 1e3, 4);
   if (report.server) out.add("server", server(*report.server, phase));
+  if (has_bill(report)) out.add("bill_us", bill(report));
   return out.text() + "\n";
 }
 
@@ -163,6 +182,13 @@ std::string to_text(const ChatReport& report) {
            " us CPU a message, " + fixed(per_message(report.server->voluntary, phase), 3) +
            " voluntary and " + fixed(per_message(report.server->involuntary, phase), 3) +
            " involuntary switches\n";
+  }
+  if (has_bill(report)) {
+    out += "time bill us";
+    for (const auto& [stage, seconds] : report.bill->stage_s) {
+      if (seconds > 0) out += " " + stage + " " + fixed(seconds / report.bill->messages * 1e6, 1);
+    }
+    out += "  not the server's: " + fixed(unexplained_us(report), 1) + " (kernels, wire, client)\n";
   }
   return out;
 }

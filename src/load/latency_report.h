@@ -7,6 +7,7 @@
 #include "load/options.h"
 #include "load/pair_client.h"
 #include "load/proc_stats.h"
+#include "load/time_bill.h"
 
 namespace taut::load {
 
@@ -16,6 +17,7 @@ struct ChatReport {
   PhaseResult phase;
   int64_t client_cpu_ns = 0;        ///< the client's thread
   std::optional<ProcStats> server;  ///< of --server-pid
+  std::optional<StageTotals> bill;  ///< of the measured time; nothing when the server is no taut
 };
 
 /// The generator may be late by this part of what it reports, at the 99th percentile, before the run is void.

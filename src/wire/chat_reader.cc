@@ -159,7 +159,7 @@ struct ChatReader::Impl {
   simdjson::dom::document document;
   std::span<char> frame;
   Escapes escapes = Escapes::none;  ///< of the frame
-  size_t string_bytes_max = 0;  ///< of the document's strings
+  size_t string_bytes_max = 0;      ///< of the document's strings
   FieldSet fields;
   ClientMessage message;
   ReadError error;
@@ -404,7 +404,8 @@ bool ChatReader::Impl::refuse(ErrorCode code, std::string_view why) {
 bool ChatReader::Impl::refuse(Field field, std::string_view why) {
   char* at = error_text.data();
   for (const std::string_view part : {kFieldNames[static_cast<size_t>(field)], std::string_view(" "), why}) {
-    at = std::copy_n(part.data(), std::min<size_t>(part.size(), error_text.end() - at), at);
+    const auto room = static_cast<size_t>(error_text.data() + error_text.size() - at);
+    at = std::ranges::copy(part.substr(0, room), at).out;
   }
   return refuse(ErrorCode::bad_field, {error_text.data(), static_cast<size_t>(at - error_text.data())});
 }
