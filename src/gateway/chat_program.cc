@@ -68,6 +68,7 @@ struct ChatProgram::Parts {
                  {.shards = program.layout_.chat_shards,
                   .http_service = program.layout_.http_service(),
                   .dispatcher = program.layout_.dispatcher()}) {
+    if (program.door_.certificate != nullptr) certificate.emplace(*program.door_.certificate);
     sessions.set_events(dialogue);
     courier.set_page_listener(conversations);
     if (shard.id() == program.layout_.dispatcher()) {
@@ -84,16 +85,17 @@ struct ChatProgram::Parts {
   Conversations conversations;
   Dialogue dialogue;
   std::optional<DispatchDesk> desk;
+  std::optional<Published<net::TlsContext>::Reader> certificate;
   Timer listen{kListenTimer, 0};
 };
 
 ChatProgram::ChatProgram(const Settings& settings, const auth::Secrets& secrets, const Layout& layout,
-                         int listener, int64_t process_start_ms, GatewayMetrics& metrics,
+                         const Door& door, int64_t process_start_ms, GatewayMetrics& metrics,
                          std::function<void()> on_started)
     : settings_(settings),
       secrets_(secrets),
       layout_(layout),
-      listener_(listener),
+      door_(door),
       process_start_ms_(process_start_ms),
       metrics_(metrics),
       on_started_(std::move(on_started)) {}
@@ -106,7 +108,7 @@ ChatProgram::~ChatProgram() {
 void ChatProgram::start(Shard& shard) {
   shard_ = &shard;
   parts_ = std::make_unique<Parts>(*this, shard);
-  const Status added = shard.poller().add(listener_, Interest::read, kListenerToken, true);
+  const Status added = shard.poller().add(door_.listener, Interest::read, kListenerToken, true);
   listening_ = added.has_value();
   if (!added) shard.log().error("this shard accepts nothing: {}", added.error().message);
   on_started_();
@@ -127,31 +129,36 @@ void ChatProgram::on_events(std::span<const PollEvent> events) {
 void ChatProgram::accept_some() {
   for (uint32_t i = 0; i < kAcceptsPerTurn; ++i) {
     bool exhausted = false;
-    net::Fd fd = net::accept_from(listener_, exhausted);
+    net::Fd fd = net::accept_from(door_.listener, exhausted);
     if (exhausted) return pause_listening();
     if (!fd) return;
     const uint32_t limit = share_of(settings_.connections_max, layout_.chat_shards);
     if (stopping_ || parts_->sessions.size() >= limit) {
       metrics_.connections_refused.add(1);
-      net::send_last_word(fd.get(), kTurnedAway);
+      if (!parts_->certificate) net::send_last_word(fd.get(), kTurnedAway);
       continue;
     }
+    net::TlsSession tls;
+    if (parts_->certificate) {
+      tls = parts_->certificate->get().session(fd.get());
+      if (!tls) continue;  // no memory for it
+    }
     metrics_.connections_accepted.add(1);
-    static_cast<void>(parts_->sessions.accept(std::move(fd)));  // it logs what went wrong
+    static_cast<void>(parts_->sessions.accept({std::move(fd), std::move(tls)}));  // it logs what went wrong
   }
 }
 
 void ChatProgram::pause_listening() {
   shard_->log().warn("no descriptor left: new connections wait; raise the limit of open files (ulimit -n)");
-  shard_->poller().remove(listener_);
+  shard_->poller().remove(door_.listener);
   listening_ = false;
   shard_->timers().arm(parts_->listen, shard_->now_ns() + kListenPauseNs);
 }
 
 void ChatProgram::adopt(const Mail& mail) {
   const std::unique_ptr<MovedConnection> moved(mail.as<ConnectionMail>().connection);
-  parts_->sessions.adopt(std::move(moved->fd), moved->decoder, {moved->unread.data(), moved->unread.size()},
-                         moved->unsent);
+  parts_->sessions.adopt(std::move(moved->stream), moved->decoder,
+                         {moved->unread.data(), moved->unread.size()}, moved->unsent);
 }
 
 // -- mail --
@@ -232,7 +239,7 @@ void ChatProgram::on_timer(Timer& timer) {
       return parts_->desk->on_deadline();
     case kListenTimer:
       if (stopping_) return;
-      listening_ = shard_->poller().add(listener_, Interest::read, kListenerToken, true).has_value();
+      listening_ = shard_->poller().add(door_.listener, Interest::read, kListenerToken, true).has_value();
       if (!listening_) shard_->timers().arm(timer, shard_->now_ns() + kListenPauseNs);
       return;
     default:
@@ -260,7 +267,7 @@ void ChatProgram::continue_work() {
 
 void ChatProgram::stop() {
   stopping_ = true;
-  if (listening_) shard_->poller().remove(listener_);
+  if (listening_) shard_->poller().remove(door_.listener);
   listening_ = false;
   parts_->dialogue.drain();
   parts_->sessions.close_all(wire::CloseCode::draining, "draining");

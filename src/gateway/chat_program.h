@@ -6,6 +6,7 @@
 #include <span>
 
 #include "auth/secret.h"
+#include "core/published.h"
 #include "core/shard.h"
 #include "gateway/conversations.h"
 #include "gateway/courier.h"
@@ -16,6 +17,7 @@
 #include "gateway/settings.h"
 #include "hub/block_return.h"
 #include "hub/directory.h"
+#include "net/tls.h"
 
 namespace taut::gateway {
 
@@ -28,12 +30,18 @@ struct Layout {
   [[nodiscard]] uint32_t members() const { return chat_shards + 1; }
 };
 
+/// Where connections come in.
+struct Door {
+  int listener = -1;
+  Published<net::TlsContext>* certificate = nullptr;  ///< nullptr: connections are plain
+};
+
 /// Built by main, used by its shard's thread from start() on; destroyed by main after the thread has ended.
 class ChatProgram final : public ShardProgram {
  public:
-  /// `listener` is shared by all chat shards; `on_started` is called once, at the end of start(). All
-  /// references outlive the program.
-  ChatProgram(const Settings& settings, const auth::Secrets& secrets, const Layout& layout, int listener,
+  /// `door` is shared by all chat shards; `on_started` is called once, at the end of start(). All references
+  /// outlive the program.
+  ChatProgram(const Settings& settings, const auth::Secrets& secrets, const Layout& layout, const Door& door,
               int64_t process_start_ms, GatewayMetrics& metrics, std::function<void()> on_started);
   ~ChatProgram() override;
 
@@ -72,7 +80,7 @@ class ChatProgram final : public ShardProgram {
   const Settings& settings_;
   const auth::Secrets& secrets_;
   const Layout layout_;
-  const int listener_;
+  const Door door_;
   const int64_t process_start_ms_;
   GatewayMetrics& metrics_;
   std::function<void()> on_started_;

@@ -44,7 +44,7 @@ class ConversationsTest : public testing::Test, protected SessionEvents {
 
   size_t on_http(Session& /*session*/, std::string_view bytes) override { return bytes.size(); }
   void on_frame(Session& /*session*/, std::span<char> /*frame*/) override {}
-  void on_leave(Session& /*session*/, net::Fd /*fd*/, std::string_view /*unread*/,
+  void on_leave(Session& /*session*/, net::ByteStream /*stream*/, std::string_view /*unread*/,
                 std::string /*unsent*/) override {}
   void on_gone(Session& session) override {
     courier.release_pages(session, true);
@@ -58,7 +58,7 @@ class ConversationsTest : public testing::Test, protected SessionEvents {
   };
   Line connect() {
     auto [near, far] = socket_pair();
-    Session* session = sessions.accept(std::move(near));
+    Session* session = sessions.accept(net::ByteStream(std::move(near)));
     visitor.connections.push_back(session->self);
     sessions.opened(*session, visitor);
     all.push_back(session->self);

@@ -36,7 +36,7 @@ class CourierTest : public testing::Test, protected SessionEvents, protected Pag
 
   size_t on_http(Session& /*session*/, std::string_view bytes) override { return bytes.size(); }
   void on_frame(Session& /*session*/, std::span<char> /*frame*/) override {}
-  void on_leave(Session& /*session*/, net::Fd /*fd*/, std::string_view /*unread*/,
+  void on_leave(Session& /*session*/, net::ByteStream /*stream*/, std::string_view /*unread*/,
                 std::string /*unsent*/) override {}
   void on_gone(Session& session) override {
     courier.release_pages(session, true);
@@ -51,7 +51,7 @@ class CourierTest : public testing::Test, protected SessionEvents, protected Pag
   };
   Line connect() {
     auto [near, far] = socket_pair();
-    Session* session = sessions.accept(std::move(near));
+    Session* session = sessions.accept(net::ByteStream(std::move(near)));
     agent.connections.push_back(session->self);
     sessions.opened(*session, agent);
     all.push_back(session->self);

@@ -80,8 +80,9 @@ size_t Dialogue::on_http(Session& session, std::string_view bytes) {
   return outcome.consumed;
 }
 
-void Dialogue::on_leave(Session& session, net::Fd fd, std::string_view unread, std::string unsent) {
-  auto* moved = new MovedConnection{.fd = std::move(fd),
+void Dialogue::on_leave(Session& session, net::ByteStream stream, std::string_view unread,
+                        std::string unsent) {
+  auto* moved = new MovedConnection{.stream = std::move(stream),
                                     .decoder = session.connection.decoder(),
                                     .unread = std::exchange(leaving_hello_, {}),
                                     .unsent = std::move(unsent)};

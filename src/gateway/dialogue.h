@@ -42,7 +42,8 @@ class Dialogue final : public SessionEvents {
 
   size_t on_http(Session& session, std::string_view bytes) override;
   void on_frame(Session& session, std::span<char> frame) override;
-  void on_leave(Session& session, net::Fd fd, std::string_view unread, std::string unsent) override;
+  void on_leave(Session& session, net::ByteStream stream, std::string_view unread,
+                std::string unsent) override;
   void on_gone(Session& session) override;
   void on_drained(Session& session) override;
   /// The grace of an endpoint has passed.

@@ -17,6 +17,8 @@ struct GatewayMetrics {
   Cell connections;  ///< level
   Cell connections_refused;
   Cell handshakes_refused;
+  Cell tls_handshakes;
+  Cell tls_failed;
   Cell hello_errors;
   Cell closed_slow;
   Cell closed_no_pong;

@@ -1,10 +1,7 @@
 #include "gateway/http_service.h"
 
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <memory>
 #include <utility>
 
@@ -72,11 +69,11 @@ void HttpService::adopt(const Mail& mail) {
   const std::unique_ptr<MovedConnection> moved(mail.as<ConnectionMail>().connection);
   if (stopping_ || connections_.size() >= kConnectionsMax) return;  // closes it
   Connection& connection = connections_.emplace();
-  connection.fd = std::move(moved->fd);
+  connection.stream = std::move(moved->stream);
   connection.in = std::move(moved->unread);
   connection.idle.owner = connection.self.bits();
   shard_->timers().arm(connection.idle, shard_->now_ns() + kIdleNs);
-  if (!shard_->poller().add(connection.fd.get(), Interest::read, connection.self.bits()))
+  if (!shard_->poller().add(connection.stream.fd(), Interest::read, connection.self.bits()))
     return drop(connection);
   answer(connection);
 }
@@ -87,7 +84,7 @@ void HttpService::on_events(std::span<const PollEvent> events) {
     if (connection == nullptr) continue;
     if (event.writable && connection->blocked) {
       connection->blocked = false;
-      shard_->poller().modify(connection->fd.get(), Interest::read, connection->self.bits());
+      shard_->poller().modify(connection->stream.fd(), Interest::read, connection->self.bits());
       write(*connection);
     } else if (event.readable && !connection->waiting) {
       read(*connection);
@@ -96,12 +93,12 @@ void HttpService::on_events(std::span<const PollEvent> events) {
 }
 
 void HttpService::read(Connection& connection) {
-  std::array<char, 16'384> buffer;
-  const ssize_t n = ::recv(connection.fd.get(), buffer.data(), buffer.size(), 0);
-  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (n <= 0) return drop(connection);
-  connection.in.append(buffer.data(), static_cast<size_t>(n));
-  secure_wipe(buffer.data(), static_cast<size_t>(n));
+  std::array<char, net::TlsSession::kRecordBytes> buffer;
+  const net::IoResult result = connection.stream.read(buffer);
+  if (result.status == net::Io::would_block) return;
+  if (result.status == net::Io::closed) return drop(connection);
+  connection.in.append(buffer.data(), result.bytes);
+  secure_wipe(buffer.data(), result.bytes);
   shard_->timers().arm(connection.idle, shard_->now_ns() + kIdleNs);
   answer(connection);
 }
@@ -135,17 +132,20 @@ void HttpService::answer(Connection& connection) {
 
 void HttpService::write(Connection& connection) {
   while (!connection.out.empty()) {
-    const ssize_t n = ::send(connection.fd.get(), connection.out.data(), connection.out.size(), MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && errno == EAGAIN) {
+    const iovec all{connection.out.data(), connection.out.size()};
+    const net::IoResult result = connection.stream.write({&all, 1});
+    connection.out.erase(0, result.bytes);
+    if (result.status == net::Io::closed) return drop(connection);
+    if (result.status == net::Io::would_block) {
       connection.blocked = true;
-      shard_->poller().modify(connection.fd.get(), Interest::write, connection.self.bits());
+      shard_->poller().modify(connection.stream.fd(), Interest::write, connection.self.bits());
       return;
     }
-    if (n < 0) return drop(connection);
-    connection.out.erase(0, static_cast<size_t>(n));
   }
-  if (connection.close_when_written) return drop(connection);
+  if (connection.close_when_written) {
+    connection.stream.end_writing();
+    return drop(connection);
+  }
   if (connection.in.empty()) return;
   connection.waiting = true;
   waiting_.push_back(connection.self);
@@ -153,7 +153,7 @@ void HttpService::write(Connection& connection) {
 
 void HttpService::drop(Connection& connection) {
   shard_->timers().cancel(connection.idle);
-  shard_->poller().remove(connection.fd.get());
+  shard_->poller().remove(connection.stream.fd());
   connections_.erase(connection.self);
 }
 

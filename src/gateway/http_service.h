@@ -18,7 +18,7 @@
 #include "core/shard.h"
 #include "gateway/metrics_page.h"
 #include "gateway/settings.h"
-#include "net/socket.h"
+#include "net/byte_stream.h"
 #include "wire/http.h"
 #include "wire/token_request.h"
 
@@ -54,7 +54,7 @@ class HttpService final : public ShardProgram {
   struct Connection {
     explicit Connection(Handle handle) : self(handle) {}
     Handle self;
-    net::Fd fd;
+    net::ByteStream stream;
     Timer idle;
     SecretString in;       ///< may hold the admin key
     SecretString out;      ///< may hold a fresh token

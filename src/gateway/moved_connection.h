@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/secret_string.h"
-#include "net/socket.h"
+#include "net/byte_stream.h"
 #include "wire/websocket.h"
 
 namespace taut::gateway {
@@ -12,7 +12,7 @@ namespace taut::gateway {
 /// Made by the shard that read first, deleted by the one that takes over. The HTTP service ignores the
 /// decoder.
 struct MovedConnection {
-  net::Fd fd;
+  net::ByteStream stream;
   wire::WsDecoder decoder{wire::WsDecoder::Peer::client};
   SecretString unread;  ///< not understood yet, the hello included
   std::string unsent;   ///< not written yet: the answer to the handshake

@@ -24,6 +24,7 @@
 #include "core/log_thread.h"
 #include "core/mesh.h"
 #include "core/poller.h"
+#include "core/published.h"
 #include "core/shard.h"
 #include "core/this_thread.h"
 #include "core/topology.h"
@@ -32,6 +33,7 @@
 #include "gateway/gateway_metrics.h"
 #include "gateway/http_service.h"
 #include "net/socket.h"
+#include "net/tls.h"
 
 namespace taut::gateway {
 
@@ -63,7 +65,8 @@ class Server {
   [[nodiscard]] Status make_shards();
   void ask_the_host();
   void start_threads();
-  void wait_for_signal() const;
+  void load_certificate_again();
+  void wait_for_stop();
   void wait_out_the_drain();
   void stop_threads();
   void write_record();
@@ -83,6 +86,7 @@ class Server {
   net::Fd data_lock_;
   std::unique_ptr<File> record_;
   net::Fd listener_;
+  std::unique_ptr<Published<net::TlsContext>> certificate_;
   std::unique_ptr<Mesh> mesh_;
   std::vector<std::unique_ptr<LogRing>> logs_;
   LogRing main_log_{0};
@@ -100,6 +104,11 @@ Status Server::load_secrets() {
   Result<auth::Secrets> secrets = auth::Secrets::load(files_, settings_.secret_files);
   if (!secrets) return std::unexpected(secrets.error());
   secrets_ = std::move(*secrets);
+  if (!settings_.tls_cert.empty()) {
+    auto certificate = net::TlsContext::load(settings_.tls_cert, settings_.tls_key);
+    if (!certificate) return std::unexpected(certificate.error());
+    certificate_ = std::make_unique<Published<net::TlsContext>>(std::move(*certificate));
+  }
   if (settings_.admin_key_file.empty()) return {};
   Result<auth::AdminKey> key = auth::AdminKey::load(files_, settings_.admin_key_file);
   if (!key) return std::unexpected(key.error());
@@ -194,6 +203,8 @@ void Server::ask_the_host() {
     main_log_.warn("{}: idle cores sleep deeply, and a wake may cost tens of microseconds",
                    hold.error().message);
   }
+  if (certificate_ != nullptr && !net::kernel_has_tls())
+    main_log_.info("this kernel has no TLS of its own: OpenSSL encrypts; modprobe tls would take it over");
 }
 
 void Server::start_threads() {
@@ -204,9 +215,9 @@ void Server::start_threads() {
   const int64_t process_start_ms = clock_.wall_ms();
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     metrics_.push_back(std::make_unique<GatewayMetrics>());
-    programs_.push_back(std::make_unique<ChatProgram>(settings_, *secrets_, layout_, listener_.get(),
-                                                      process_start_ms, *metrics_.back(),
-                                                      [&started] { started.count_down(); }));
+    programs_.push_back(std::make_unique<ChatProgram>(
+        settings_, *secrets_, layout_, Door{listener_.get(), certificate_.get()}, process_start_ms,
+        *metrics_.back(), [&started] { started.count_down(); }));
   }
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     threads_.emplace_back([this, id] { shards_[id]->run(*programs_[id]); });
@@ -224,10 +235,20 @@ void Server::start_threads() {
   threads_.emplace_back([this, service] { shards_[service]->run(*http_); });
 }
 
-void Server::wait_for_signal() const {
-  const sigset_t signals = stop_signals();
+void Server::load_certificate_again() {
+  if (certificate_ == nullptr) return main_log_.info("SIGHUP: nothing to read again without --tls-cert");
+  auto certificate = net::TlsContext::load(settings_.tls_cert, settings_.tls_key);
+  if (!certificate) return main_log_.error("the old certificate stays: {}", certificate.error().message);
+  certificate_->publish(std::move(*certificate));
+  main_log_.info("new connections get the new certificate");
+}
+
+void Server::wait_for_stop() {
+  sigset_t signals = stop_signals();
+  sigaddset(&signals, SIGHUP);
   int received = 0;
-  while (sigwait(&signals, &received) != 0) {
+  while (sigwait(&signals, &received) != 0 || received == SIGHUP) {
+    if (received == SIGHUP) load_certificate_again();
   }
 }
 
@@ -278,10 +299,11 @@ void Server::run() {
   log_thread_->start();
   ask_the_host();
   start_threads();
-  std::printf("listening ws=%s\n", net::local_address(listener_.get()).c_str());
+  std::printf("listening %s=%s\n", certificate_ == nullptr ? "ws" : "wss",
+              net::local_address(listener_.get()).c_str());
   std::fflush(stdout);
   main_log_.info("{} chat shards, waiting {}", layout_.chat_shards, name_of(settings_.wait));
-  wait_for_signal();
+  wait_for_stop();
   wait_out_the_drain();
   main_log_.info("draining");
   stop_threads();
@@ -289,7 +311,8 @@ void Server::run() {
 
 /// Threads inherit the mask, so that only this thread's sigwait sees the signals.
 void block_signals() {
-  const sigset_t signals = stop_signals();
+  sigset_t signals = stop_signals();
+  sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
 }

@@ -17,6 +17,7 @@ namespace taut::gateway {
 /// Lives in Sessions; its shard's thread only.
 struct Session {
   enum class Phase : uint8_t {
+    tls,      ///< agrees on keys
     http,     ///< waits for the request that opens the WebSocket
     hello,    ///< a WebSocket that has not said who it is
     open,     ///< attached to its endpoint
@@ -24,8 +25,10 @@ struct Session {
     dead,     ///< descriptor closed; erased at the end of the turn
   };
 
-  Session(Handle handle, net::Fd fd, uint32_t frame_bytes_max)
-      : self(handle), connection(std::move(fd), frame_bytes_max) {}
+  Session(Handle handle, net::ByteStream stream, uint32_t frame_bytes_max)
+      : self(handle),
+        connection(std::move(stream), frame_bytes_max),
+        phase(connection.stream().encrypted() ? Phase::tls : Phase::http) {}
 
   Handle self;
   net::Connection connection;
@@ -41,8 +44,9 @@ struct Session {
   int64_t deadline_ns = 0;          ///< of the handshake and hello, in running time, or of the goodbye
   int64_t over_limit_since_ns = 0;  ///< since when the output is over the soft limit; 0: it is not
   uint32_t inflight = 0;            ///< sends on their way to another shard, not answered yet
-  Phase phase = Phase::http;
+  Phase phase;
   Interest interest = Interest::read;  ///< as the poller knows it
+  bool handshake_due = false;          ///< in the list of handshakes that can go on
   bool touched = false;                ///< in a list of this turn's flush
   bool touched_first = false;          ///< in the list that is written first, because it got a push
   bool unfinished = false;             ///< has whole frames left that no event will announce
@@ -52,6 +56,8 @@ struct Session {
   bool read_paused = false;            ///< not read while its own output is over the soft limit
   bool leaving = false;                ///< to be handed over as soon as the current frame is done
 
+  /// The 101 is queued or sent: frames may follow.
+  [[nodiscard]] bool is_websocket() const { return phase != Phase::tls && phase != Phase::http; }
   [[nodiscard]] bool holds(Handle conversation) const {
     for (const Handle h : held) {
       if (h == conversation) return true;

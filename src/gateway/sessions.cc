@@ -1,7 +1,6 @@
 #include "gateway/sessions.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
@@ -44,35 +43,6 @@ Sessions::~Sessions() {
   });
 }
 
-Session* Sessions::accept(net::Fd fd) {
-  Session& session = sessions_.emplace(std::move(fd), limits_.frame_bytes_max);
-  session.timer.kind = kSessionTimer;
-  session.timer.owner = session.self.bits();
-  session.deadline_ns = running_now_ns() + limits_.hello_timeout_ns;
-  metrics_.connections.store(sessions_.size());
-  if (Status added = shard_.poller().add(session.connection.fd(), Interest::read, session.self.bits());
-      !added) {
-    shard_.log().warn("cannot watch a connection: {}", added.error().message);
-    session.connection.close(shard_.pool(), back_);
-    sessions_.erase(session.self);
-    return nullptr;
-  }
-  if (!tick_.armed()) shard_.timers().arm(tick_, shard_.now_ns() + running_.tick_ns());
-  schedule(session);
-  return &session;
-}
-
-void Sessions::adopt(net::Fd fd, const wire::WsDecoder& decoder, std::span<char> unread,
-                     std::string_view unsent) {
-  Session* session = accept(std::move(fd));
-  if (session == nullptr) return;
-  session->phase = Session::Phase::hello;
-  session->connection.decoder() = decoder;
-  write_raw(*session, unsent);
-  keep(*session, unread);
-  if (session->phase != Session::Phase::dead) mark_unfinished(*session);
-}
-
 void Sessions::opened(Session& session, hub::Endpoint& endpoint) {
   session.phase = Session::Phase::open;
   session.endpoint = &endpoint;
@@ -85,6 +55,7 @@ void Sessions::opened(Session& session, hub::Endpoint& endpoint) {
 void Sessions::on_event(const PollEvent& event) {
   Session* session = sessions_.find(Handle::from_bits(event.token));
   if (session == nullptr || session->phase == Session::Phase::dead) return;
+  if (session->phase == Session::Phase::tls) return await_handshake(*session);
   if (event.writable && session->write_blocked) {
     session->write_blocked = false;
     write(*session);
@@ -204,24 +175,6 @@ void Sessions::keep(Session& session, std::span<char> rest) {
   give_up(session);
 }
 
-void Sessions::leave(Session& session, std::span<char> unread) {
-  shard_.poller().remove(session.connection.fd());
-  net::Fd fd = session.connection.take_fd();
-  std::string unsent;
-  hub::OutQueue& out = session.connection.out();
-  while (!out.empty()) {
-    std::array<iovec, 8> pieces;  // a handshake's answer is one piece
-    const size_t before = unsent.size();
-    for (uint32_t i = 0, count = out.gather(pieces); i < count; ++i) {
-      unsent.append(static_cast<const char*>(pieces[i].iov_base), pieces[i].iov_len);
-    }
-    out.consume(shard_.pool(), back_, static_cast<uint32_t>(unsent.size() - before));
-  }
-  events_->on_leave(session, std::move(fd), {unread.data(), unread.size()}, std::move(unsent));
-  secure_wipe(unread.data(), unread.size());
-  bury(session);
-}
-
 void Sessions::mark_unfinished(Session& session) {
   if (session.unfinished) return;
   session.unfinished = true;
@@ -229,6 +182,7 @@ void Sessions::mark_unfinished(Session& session) {
 }
 
 void Sessions::continue_work() {
+  continue_handshake();
   if (shard_.congested()) return;  // what is read may cause mail
   const size_t count = unfinished_.size();
   for (size_t i = 0; i < count; ++i) {
@@ -334,14 +288,14 @@ void Sessions::say_slow(Session& session) {
       "connection {} of {} reads too slowly: closed with 4103, {} bytes unread", session.self.slot(),
       session.endpoint == nullptr ? std::string_view("nobody") : std::string_view(session.endpoint->id),
       session.connection.out().pending_bytes());
-  if (!session.connection.out().drop_unstarted(shard_.pool(), back_)) return drop(session);
+  if (!session.connection.drop_unstarted(shard_.pool(), back_)) return drop(session);
   close(session, wire::CloseCode::slow_consumer, "slow consumer");
 }
 
 void Sessions::close(Session& session, wire::CloseCode code, std::string_view reason,
                      uint32_t retry_after_ms) {
   if (session.phase == Session::Phase::dead || session.phase == Session::Phase::closing) return;
-  const bool websocket = session.phase != Session::Phase::http;
+  const bool websocket = session.is_websocket();
   if (session.phase == Session::Phase::open) events_->on_gone(session);
   session.endpoint = nullptr;
   session.phase = Session::Phase::closing;
@@ -364,7 +318,7 @@ void Sessions::close(Session& session, wire::CloseCode code, std::string_view re
 
 void Sessions::finish_goodbye(Session& session) {
   // Our half ends; the peer's close frame or end of stream, or the deadline, ends the rest.
-  net::shut_down_writing(session.connection.fd());
+  session.connection.stream().end_writing();
 }
 
 void Sessions::give_up(Session& session) {
@@ -391,7 +345,7 @@ void Sessions::bury(Session& session) {
 
 void Sessions::close_all(wire::CloseCode code, std::string_view reason) {
   sessions_.for_each([&](Handle, Session& session) {
-    if (session.phase == Session::Phase::http) return drop(session);
+    if (!session.is_websocket()) return drop(session);
     close(session, code, reason);
   });
 }

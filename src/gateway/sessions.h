@@ -29,7 +29,8 @@ class SessionEvents {
   /// One text frame; kReadablePadding readable bytes behind it.
   virtual void on_frame(Session& session, std::span<char> frame) = 0;
   /// The session asked to leave this shard: everything that it has not understood goes with it.
-  virtual void on_leave(Session& session, net::Fd fd, std::string_view unread, std::string unsent) = 0;
+  virtual void on_leave(Session& session, net::ByteStream stream, std::string_view unread,
+                        std::string unsent) = 0;
   /// An open session is gone; its endpoint pointer is still set.
   virtual void on_gone(Session& session) = 0;
   /// The output of a session fell below the soft limit again.
@@ -65,11 +66,12 @@ class Sessions {
 
   void set_events(SessionEvents& events) { events_ = &events; }
 
-  /// A fresh connection in phase http; nullptr (and the descriptor closed) when it cannot be watched.
-  Session* accept(net::Fd fd);
+  /// A fresh connection in phase tls or http; nullptr (and the descriptor closed) when it cannot be watched.
+  Session* accept(net::ByteStream stream);
   /// A connection that comes from another shard in phase hello, with what that had not understood and not
   /// sent.
-  void adopt(net::Fd fd, const wire::WsDecoder& decoder, std::span<char> unread, std::string_view unsent);
+  void adopt(net::ByteStream stream, const wire::WsDecoder& decoder, std::span<char> unread,
+             std::string_view unsent);
   [[nodiscard]] Session* find(Handle handle) { return sessions_.find(handle); }
   [[nodiscard]] uint32_t size() const { return sessions_.size(); }
 
@@ -98,9 +100,9 @@ class Sessions {
   /// Writes everything that this turn produced and forgets the dead.
   void flush();
 
-  // -- frames left over from earlier turns --
+  // -- frames left over from earlier turns, and handshakes --
 
-  [[nodiscard]] bool has_work() const { return !unfinished_.empty(); }
+  [[nodiscard]] bool has_work() const { return !unfinished_.empty() || next_handshake_ < handshakes_.size(); }
   void continue_work();
 
   [[nodiscard]] bool over_soft_limit(const Session& session) const {
@@ -120,6 +122,9 @@ class Sessions {
   [[nodiscard]] static bool is_secret(const Session& session) {
     return session.phase == Session::Phase::http || session.phase == Session::Phase::hello;
   }
+  void await_handshake(Session& session);
+  void continue_handshake();
+  void take_handshake_step(Session& session);
   void read(Session& session, bool from_socket);
   void understand(Session& session, std::span<char> unread);
   void mark_unfinished(Session& session);
@@ -151,6 +156,8 @@ class Sessions {
   std::vector<Session*> push_list_;
   std::vector<Session*> answer_list_;
   std::vector<Handle> unfinished_;
+  std::vector<Handle> handshakes_;  ///< sessions whose handshake can go on, from next_handshake_ on
+  size_t next_handshake_ = 0;
   std::vector<Session*> dead_;
 };
 

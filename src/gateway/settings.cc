@@ -47,6 +47,17 @@ void add_network(std::vector<ConfigRow>& rows, Settings& s) {
        .section = "Network",
        .field = &s.listen,
        .help = "Address for WebSocket (/v1/chat) and HTTP; port 0 takes a free port and prints it"});
+  rows.push_back({.key = "tls-cert",
+                  .section = "Network",
+                  .field = &s.tls_cert,
+                  .help = "File with the certificate and its chain in PEM: the listener then speaks TLS 1.2 "
+                          "and 1.3 only; read again on SIGHUP",
+                  .value_name = "FILE"});
+  rows.push_back({.key = "tls-key",
+                  .section = "Network",
+                  .field = &s.tls_key,
+                  .help = "File with the certificate's private key in PEM, without a passphrase",
+                  .value_name = "FILE"});
   rows.push_back({.key = "origin",
                   .section = "Network",
                   .field = &s.origins,
@@ -305,6 +316,8 @@ Config serve_config(Settings& settings) {
 }
 
 Status check(const Settings& s) {
+  if (s.tls_cert.empty() != s.tls_key.empty())
+    return fail("--tls-cert and --tls-key go together: give both, or none for plain connections");
   if (s.soft_limit_bytes > s.hard_limit_bytes) {
     return fail("--soft-limit-bytes " + std::to_string(s.soft_limit_bytes) + " is above --hard-limit-bytes " +
                 std::to_string(s.hard_limit_bytes) + ": lower the first or raise the second");

@@ -21,7 +21,9 @@ enum class LogLevel : uint8_t { debug, info, warn, error };
 struct Settings {
   // Network
   HostPort listen{"127.0.0.1", 8080};  ///< WebSocket and HTTP; port 0 takes a free one
-  std::vector<std::string> origins;    ///< allowed Origin headers beside Origin == Host
+  std::string tls_cert;                ///< empty: connections are plain
+  std::string tls_key;
+  std::vector<std::string> origins;  ///< allowed Origin headers beside Origin == Host
   uint32_t connections_max = 16'000;
   uint32_t hello_timeout_ms = 10'000;
   uint32_t ping_ms = 25'000;

@@ -35,6 +35,12 @@ std::string token_error(std::vector<const char*> arguments) {
   return error_of(token_config, settings, std::move(arguments));
 }
 
+TEST(ServeSettings, ACertificateAndItsKeyGoTogether) {
+  EXPECT_THAT(serve_error({"--tls-cert", "c"}), HasSubstr("--tls-cert and --tls-key go together"));
+  EXPECT_THAT(serve_error({"--tls-key", "k"}), HasSubstr("--tls-cert and --tls-key go together"));
+  EXPECT_EQ(serve_error({"--tls-cert", "c", "--tls-key", "k"}), "");
+}
+
 TEST(ServeSettings, TheDefaultsPassTheirOwnLimits) {
   Settings settings;
   Config config = serve_config(settings);

@@ -1,6 +1,7 @@
 #include "hub/out_queue.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/assert.h"
@@ -81,16 +82,18 @@ void OutQueue::consume(BufferPool& pool, BlockReturn& back, uint32_t bytes) {
   if (pending_bytes_ == 0) close_cork(pool);  // an idle connection owns nothing
 }
 
-bool OutQueue::drop_unstarted(BufferPool& pool, BlockReturn& back) {
-  Block* rest = nullptr;
-  if (begun_) {
-    Piece first{};
-    std::memcpy(&first, head_->data() + head_at_, sizeof(Piece));
-    rest = pool.allocate(first.length);
-    if (rest == nullptr) return false;
-    std::memcpy(rest->data(), first.block->data() + first.offset, first.length);
-    rest->written = first.length;
-  }
+bool OutQueue::drop_unstarted(BufferPool& pool, BlockReturn& back, uint32_t promised) {
+  std::array<iovec, kPiecesPerWrite> pieces;
+  const uint32_t count = gather(pieces);
+  size_t kept_bytes = 0;
+  uint32_t kept = 0;
+  while (kept < count && (kept_bytes < promised || (kept == 0 && begun_)))
+    kept_bytes += pieces[kept++].iov_len;
+  if (kept_bytes < promised || kept_bytes > BufferPool::kCapacityMax) return false;
+  Block* rest = kept == 0 ? nullptr : pool.allocate(kept_bytes);
+  if (rest == nullptr && kept > 0) return false;
+  for (uint32_t i = 0; i < kept; ++i)
+    rest->append({static_cast<const char*>(pieces[i].iov_base), pieces[i].iov_len});
   clear(pool, back);
   if (rest == nullptr) return true;
   begun_ = true;

@@ -20,6 +20,8 @@ class OutQueue {
   /// reference.
   static constexpr uint32_t kCopyBelow = 512;
   static constexpr uint32_t kCorkBytes = 2016;
+  /// Pieces that go into one write; more wait for the next call.
+  static constexpr uint32_t kPiecesPerWrite = 64;
 
   OutQueue() = default;
   OutQueue(const OutQueue&) = delete;
@@ -42,9 +44,10 @@ class OutQueue {
   /// The first `bytes` gathered bytes are written.
   void consume(BufferPool& pool, BlockReturn& back, uint32_t bytes);
 
-  /// Drops everything that was not begun to be written: what remains completes at most one piece. False when
-  /// the pool has no room for that rest: the stream is then cut inside a frame and can only be closed.
-  [[nodiscard]] bool drop_unstarted(BufferPool& pool, BlockReturn& back);
+  /// Drops everything that was not begun to be written: what remains completes the pieces that hold the first
+  /// `promised` bytes, and the first piece if some of it is written. False when the pool has no room for that
+  /// rest: the stream is then cut inside a frame and can only be closed.
+  [[nodiscard]] bool drop_unstarted(BufferPool& pool, BlockReturn& back, uint32_t promised = 0);
   /// Drops everything. REQUIRED before destruction unless empty.
   void clear(BufferPool& pool, BlockReturn& back);
 

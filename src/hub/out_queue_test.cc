@@ -164,6 +164,17 @@ TEST_F(OutQueueTest, ABegunPieceStaysBegunWhenDroppedTwice) {
   EXPECT_EQ(gathered(queue), "irst");
 }
 
+TEST_F(OutQueueTest, DroppingKeepsThePiecesThatHoldPromisedBytes) {
+  ASSERT_TRUE(push(home, "first"));
+  ASSERT_TRUE(push(other, "second"));
+  ASSERT_TRUE(push(home, "third"));
+  ASSERT_TRUE(queue.drop_unstarted(pool, home.back(), 5 + 1));
+  EXPECT_EQ(gathered(queue), "firstsecond");
+  ASSERT_TRUE(write("goodbye"));
+  ASSERT_TRUE(queue.drop_unstarted(pool, home.back(), 5 + 1));
+  EXPECT_EQ(gathered(queue), "firstsecond");
+}
+
 TEST_F(OutQueueTest, WithoutMemoryAReferenceIsRefusedAndGivenBack) {
   Block* mine = pool.allocate(600);
   Block* foreign = other.pool().allocate(600);

@@ -1,11 +1,7 @@
 #include "net/connection.h"
 
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 
 #include "base/assert.h"
@@ -17,12 +13,6 @@ namespace {
 
 /// A request that has not arrived as a whole.
 constexpr auto kHttpKeptMax = static_cast<uint32_t>(wire::kHttpHeadBytesMax + wire::kHttpBodyBytesMax);
-/// Pieces in one writev; more wait for the next call.
-constexpr uint32_t kPiecesPerWrite = 64;
-
-bool again(int error) {
-  return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
-}
 
 }  // namespace
 
@@ -53,13 +43,9 @@ IoResult Connection::receive(Scratch& scratch, BufferPool& pool, bool from_socke
   }
   unread = {scratch.data, held};
   if (!from_socket) return {Io::done, 0};
-  const ssize_t n = ::recv(fd_.get(), scratch.data + held, Scratch::kReadBytes, 0);
-  if (n > 0) {
-    unread = {scratch.data, held + static_cast<uint32_t>(n)};
-    return {Io::done, static_cast<uint32_t>(n)};
-  }
-  if (n < 0 && again(errno)) return {Io::would_block, 0};
-  return {Io::closed, 0};
+  const IoResult result = stream_.read({scratch.data + held, Scratch::kReadBytes});
+  unread = {scratch.data, held + result.bytes};
+  return result;
 }
 
 bool Connection::keep(BufferPool& pool, std::span<const char> rest, bool secret) {
@@ -75,22 +61,11 @@ bool Connection::keep(BufferPool& pool, std::span<const char> rest, bool secret)
 
 Io Connection::write(BufferPool& pool, hub::BlockReturn& back) {
   while (!out_.empty()) {
-    std::array<iovec, kPiecesPerWrite> pieces;
+    std::array<iovec, hub::OutQueue::kPiecesPerWrite> pieces;
     const uint32_t count = out_.gather(pieces);
-    ssize_t n = 0;
-    size_t asked = 0;
-    for (uint32_t i = 0; i < count; ++i) asked += pieces[i].iov_len;
-    if (count == 1) {
-      n = ::send(fd_.get(), pieces[0].iov_base, pieces[0].iov_len, MSG_NOSIGNAL);
-    } else {
-      msghdr message{};
-      message.msg_iov = pieces.data();
-      message.msg_iovlen = count;
-      n = ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
-    }
-    if (n < 0) return again(errno) ? Io::would_block : Io::closed;
-    out_.consume(pool, back, static_cast<uint32_t>(n));
-    if (static_cast<size_t>(n) < asked) return Io::would_block;
+    const IoResult written = stream_.write({pieces.data(), count});
+    out_.consume(pool, back, written.bytes);
+    if (written.status != Io::done) return written.status;
   }
   return Io::done;
 }
@@ -99,7 +74,7 @@ void Connection::close(BufferPool& pool, hub::BlockReturn& back) {
   out_.clear(pool, back);
   if (kept_ != nullptr) pool.release(kept_);
   kept_ = nullptr;
-  fd_.reset();
+  stream_.close();
 }
 
 }  // namespace taut::net

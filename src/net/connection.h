@@ -8,7 +8,7 @@
 #include "core/buffer_pool.h"
 #include "hub/block_return.h"
 #include "hub/out_queue.h"
-#include "net/socket.h"
+#include "net/byte_stream.h"
 #include "wire/websocket.h"
 
 namespace taut::net {
@@ -32,13 +32,14 @@ struct Scratch {
 /// to it; close() gives all back and must come before destruction.
 class Connection {
  public:
-  explicit Connection(Fd fd, uint32_t frame_bytes_max)
-      : fd_(std::move(fd)), decoder_(wire::WsDecoder::Peer::client, frame_bytes_max) {}
+  explicit Connection(ByteStream stream, uint32_t frame_bytes_max)
+      : stream_(std::move(stream)), decoder_(wire::WsDecoder::Peer::client, frame_bytes_max) {}
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
 
-  [[nodiscard]] int fd() const { return fd_.get(); }
+  [[nodiscard]] int fd() const { return stream_.fd(); }
+  [[nodiscard]] ByteStream& stream() { return stream_; }
   [[nodiscard]] hub::OutQueue& out() { return out_; }
   [[nodiscard]] const hub::OutQueue& out() const { return out_; }
   [[nodiscard]] wire::WsDecoder& decoder() { return decoder_; }
@@ -54,18 +55,22 @@ class Connection {
 
   /// Writes as much as the socket takes.
   [[nodiscard]] Io write(BufferPool& pool, hub::BlockReturn& back);
+  /// Drops what was not begun to be written. False: the stream is cut inside a frame and can only be closed.
+  [[nodiscard]] bool drop_unstarted(BufferPool& pool, hub::BlockReturn& back) {
+    return out_.drop_unstarted(pool, back, stream_.promised_bytes());
+  }
 
   /// Gives back all memory and closes the descriptor.
   void close(BufferPool& pool, hub::BlockReturn& back);
 
-  /// Parts with the descriptor and the kept bytes (copied out), for a move to another shard or service.
-  [[nodiscard]] Fd take_fd() { return std::move(fd_); }
+  /// Parts with the stream and the kept bytes (copied out), for a move to another shard or service.
+  [[nodiscard]] ByteStream take_stream() { return std::move(stream_); }
   [[nodiscard]] std::string_view kept() const {
     return kept_ == nullptr ? std::string_view{} : kept_->bytes();
   }
 
  private:
-  Fd fd_;
+  ByteStream stream_;
   wire::WsDecoder decoder_;
   Block* kept_ = nullptr;
   hub::OutQueue out_;

@@ -22,7 +22,7 @@ class ConnectionTest : public testing::Test {
   ConnectionTest() {
     std::array<int, 2> ends{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
-    connection.emplace(Fd(ends[0]), kFrameBytesMax);
+    connection.emplace(ByteStream(Fd(ends[0])), kFrameBytesMax);
     peer = Fd(ends[1]);
   }
   ~ConnectionTest() override {
@@ -207,10 +207,10 @@ TEST_F(ConnectionTest, ClosingGivesEverythingBackAndEndsTheStream) {
   EXPECT_EQ(::read(peer.get(), &byte, 1), 0);
 }
 
-TEST_F(ConnectionTest, PartsWithItsDescriptorAndLeavesItOpen) {
-  const Fd taken = connection->take_fd();
+TEST_F(ConnectionTest, PartsWithItsStreamAndLeavesItOpen) {
+  const ByteStream taken = connection->take_stream();
   connection->close(pool, home.back());
-  EXPECT_EQ(::write(taken.get(), "x", 1), 1);
+  EXPECT_EQ(::write(taken.fd(), "x", 1), 1);
   EXPECT_EQ(peer_reads(), "x");
 }
 

@@ -110,10 +110,6 @@ void send_last_word(int fd, std::string_view bytes) {
   static_cast<void>(::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
-void shut_down_writing(int fd) {
-  ::shutdown(fd, SHUT_WR);
-}
-
 uint64_t raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;

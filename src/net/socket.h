@@ -49,9 +49,6 @@ class Fd {
 /// Writes what the socket takes at once and lets the rest go: a last word to somebody who is turned away.
 void send_last_word(int fd, std::string_view bytes);
 
-/// Ends our half of the stream; the peer may still send.
-void shut_down_writing(int fd);
-
 /// Raises RLIMIT_NOFILE to its hard limit; gives the number of descriptors that the process may have.
 [[nodiscard]] uint64_t raise_descriptor_limit();
 

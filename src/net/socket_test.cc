@@ -104,19 +104,6 @@ TEST(AcceptFrom, GivesNonBlockingConnectionsThatSendAtOnce) {
   EXPECT_NE(on, 0);
 }
 
-TEST(ShutDownWriting, EndsOurHalfAndLeavesThePeers) {
-  std::array<int, 2> ends{};
-  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-  const Fd ours(ends[0]);
-  const Fd theirs(ends[1]);
-  shut_down_writing(ours.get());
-  char byte = 'x';
-  EXPECT_EQ(::read(theirs.get(), &byte, 1), 0);
-  EXPECT_EQ(::write(theirs.get(), "y", 1), 1);
-  EXPECT_EQ(::read(ours.get(), &byte, 1), 1);
-  EXPECT_EQ(byte, 'y');
-}
-
 TEST(Fd, ClosesWhatItOwnsOnceAndNothingThatItGaveAway) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);

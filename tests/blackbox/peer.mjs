@@ -16,8 +16,9 @@ export class Peer {
   static async open(server, { via = server.port, headers = {}, pong = true } = {}) {
     const peer = new Peer();
     server.peers.push(peer);
-    const url = `ws://127.0.0.1:${via}/v1/chat`;
-    peer.#socket = new WebSocket(url, ['taut.v1.json'], { perMessageDeflate: false, headers, autoPong: pong });
+    const url = `${server.secure ? 'wss' : 'ws'}://127.0.0.1:${via}/v1/chat`;
+    const options = { perMessageDeflate: false, headers, autoPong: pong, rejectUnauthorized: false };
+    peer.#socket = new WebSocket(url, ['taut.v1.json'], options);
     peer.#socket.on('message', (data) => peer.#on_frame(JSON.parse(data.toString())));
     peer.closed = new Promise((resolve) => {
       peer.#socket.on('close', (code, reason) => {

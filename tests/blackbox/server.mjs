@@ -74,8 +74,10 @@ export class Server {
     this.#ready = new Promise((resolve, reject) => {
       createInterface({ input: this.#child.stdout }).on('line', (line) => {
         this.stdout.push(line);
-        const found = /^listening ws=127\.0\.0\.1:(\d+)(?: |$)/.exec(line);
-        if (found) resolve((this.port = Number(found[1])));
+        const found = /^listening (wss?)=127\.0\.0\.1:(\d+)(?: |$)/.exec(line);
+        if (!found) return;
+        this.secure = found[1] === 'wss';
+        resolve((this.port = Number(found[2])));
       });
       this.exited.then((how) => reject(new Error(`exited before it was ready: ${JSON.stringify(how)} ${this.stderr}`)));
     });
@@ -83,11 +85,11 @@ export class Server {
   }
 
   get url() {
-    return `ws://127.0.0.1:${this.port}/v1/chat`;
+    return `${this.secure ? 'wss' : 'ws'}://127.0.0.1:${this.port}/v1/chat`;
   }
 
   get http() {
-    return `http://127.0.0.1:${this.port}`;
+    return `${this.secure ? 'https' : 'http'}://127.0.0.1:${this.port}`;
   }
 
   get pid() {
