@@ -52,13 +52,19 @@ chat::Dispatcher::Options dispatcher_options(const Settings& s, const Layout& la
           .grace_ns = s.agent_grace_ms * kMs};
 }
 
+/// Everybody who is connected, should all be at home here, and everybody whose conversation is not closed
+/// yet.
+uint32_t identities_max(const Settings& s, const Layout& layout) {
+  return s.connections_max + share_of(s.conversations_max, layout.chat_shards);
+}
+
 }  // namespace
 
 struct ChatProgram::Parts {
   Parts(ChatProgram& program, Shard& shard)
       : back(shard),
         sessions(shard, back, program.metrics_, limits_of(program.settings_)),
-        directory(shard.id(), program.settings_.connections_max),
+        directory(shard.id(), identities_max(program.settings_, program.layout_)),
         tracer(shard.clock(), program.metrics_, program.tracer_options()),
         courier(shard, back, sessions, directory, tracer, program.metrics_),
         conversations(shard, back, courier, directory, tracer, program.metrics_,

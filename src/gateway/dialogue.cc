@@ -356,6 +356,8 @@ void Dialogue::on_gone(Session& session) {
   if (agent) tell_dispatcher(MailKind::agent_disconnected, endpoint, chat::Presence::offline, 0);
   const int64_t grace_ms = agent ? settings_.agent_grace_ms : settings_.visitor_grace_ms;
   shard_.timers().arm(endpoint.grace, shard_.now_ns() + grace_ms * 1'000'000);
+  // Only its rate would be forgotten with it.
+  if (!agent && endpoint.topics.empty()) directory_.rest(endpoint);
 }
 
 void Dialogue::on_grace(Timer& timer) {

@@ -59,6 +59,8 @@ class Dialogue final : public SessionEvents {
   // hello
   void hello(Session& session, const wire::ClientMessage& message, std::span<char> frame);
   void refuse_hello(Session& session, wire::ErrorCode code, std::string_view words, wire::CloseCode close);
+  /// The oldest visitor who left nothing behind makes room for a newcomer; nullptr when there is none.
+  [[nodiscard]] hub::Endpoint* endpoint_for(Role role, std::string_view id);
   void enter(Session& session, const wire::ClientMessage& message, const auth::Claims& claims);
   void replace_same_device(const hub::Endpoint& endpoint, const Session& newcomer);
   void say_missed(Session& session, const wire::ClientMessage& message);

@@ -81,8 +81,17 @@ uint64_t Dialogue::group_bits(const auth::Claims& claims) const {
   return bits;
 }
 
+hub::Endpoint* Dialogue::endpoint_for(Role role, std::string_view id) {
+  if (hub::Endpoint* endpoint = directory_.find_or_create(role, id); endpoint != nullptr) return endpoint;
+  hub::Endpoint* oldest = directory_.oldest_resting();
+  if (oldest == nullptr) return nullptr;
+  shard_.timers().cancel(oldest->grace);
+  directory_.erase(*oldest);
+  return directory_.find_or_create(role, id);
+}
+
 void Dialogue::enter(Session& session, const wire::ClientMessage& message, const auth::Claims& claims) {
-  hub::Endpoint* endpoint = draining_ ? nullptr : directory_.find_or_create(message.role, claims.id);
+  hub::Endpoint* endpoint = draining_ ? nullptr : endpoint_for(message.role, claims.id);
   if (endpoint == nullptr) {
     return refuse_hello(session, wire::ErrorCode::overloaded, "no room for another identity",
                         wire::CloseCode::overloaded);

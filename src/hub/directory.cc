@@ -50,10 +50,15 @@ Directory::Directory(uint32_t shard, uint32_t endpoints_max)
   index_->by_identity.reserve(endpoints_max);
 }
 
-Directory::~Directory() = default;
+Directory::~Directory() {
+  resting_.clear();
+}
 
 Endpoint* Directory::find_or_create(Role role, std::string_view id) {
-  if (Endpoint* found = find(role, id); found != nullptr) return found;
+  if (Endpoint* found = find(role, id); found != nullptr) {
+    found->rest_hook.unlink();
+    return found;
+  }
   if (endpoints_.size() >= endpoints_max_) return nullptr;
   Endpoint& made = endpoints_.emplace(role, id);
   index_->by_identity.insert(&made);

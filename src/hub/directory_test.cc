@@ -37,6 +37,21 @@ TEST(Directory, RefusesOneMoreThanItsLimitAndStillKnowsTheOthers) {
   EXPECT_NE(directory.find_or_create(Role::visitor, "c"), nullptr);
 }
 
+TEST(Directory, KnowsWhoHasRestedLongest) {
+  Directory directory(0, 3);
+  EXPECT_EQ(directory.oldest_resting(), nullptr);
+  Endpoint* a = directory.find_or_create(Role::visitor, "a");
+  Endpoint* b = directory.find_or_create(Role::visitor, "b");
+  Endpoint* c = directory.find_or_create(Role::visitor, "c");
+  directory.rest(*a);
+  directory.rest(*b);
+  directory.rest(*c);
+  EXPECT_EQ(directory.find_or_create(Role::visitor, "a"), a);  // is back
+  EXPECT_EQ(directory.oldest_resting(), b);
+  directory.erase(*b);
+  EXPECT_EQ(directory.oldest_resting(), c);
+}
+
 TEST(Directory, AHandleOfAnErasedEndpointFindsNobodyNotEvenItsSuccessor) {
   Directory directory(0, 10);
   Endpoint* old = directory.find_or_create(Role::visitor, "v1");

@@ -1,6 +1,7 @@
 // An identity as its home shard knows it: its connections, and the conversations that it is live for.
 #pragma once
 
+#include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -40,6 +41,8 @@ struct Endpoint {
   bool presence_said = false;
   TokenBucket sends;
   Timer grace;
+  /// Directory::rest(); leaves its list by itself.
+  boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> rest_hook;
 
   [[nodiscard]] const Topic* topic(std::string_view conversation) const {
     for (const Topic& t : topics) {

@@ -127,3 +127,12 @@ scenario('what would do harm costs a line for each shard and nothing else', real
 scenario('more shards than cores with a thread of their own are not pinned, and say so', ['--pool-base-bytes', '0'], async (server) => {
   await says(server, /64 shards on \d+ usable cores.*: not pinned/);
 }, { shards: 64 });
+
+scenario('visitors who left nothing behind make room for newcomers within their grace', ['--connections-max', 4, '--conversations-max', 1, '--visitor-grace-ms', '1min'], async (server) => {
+  for (let i = 0; i < 30; i++) {
+    const v = await visitor(server, `v${i}`);
+    await v.alive();
+    v.close(1000);
+    await v.end();
+  }
+}, { shards: 1 });
