@@ -5,11 +5,11 @@
 // who could wake them, and what arrives meanwhile waits for the end of that sleep:
 //
 //   yield    after the first four rungs gives its processor away before every look
-//   dotnet   .NET's SpinWait.SpinOnce() as its runtime has it on more than one processor: calls 0 … 9 spin 1,
-//   2, 4, 7, 7 … units (there of
-//            37 ns); then calls with an even number yield and those with an odd one spin 7 units; every fifth
-//            yield is Thread.Sleep(0), which on Linux is a yield as well; from call 20 on each one is
-//            Thread.Sleep(1), 1 ms. That is 3.6 µs of spinning in all before the first of them
+//   dotnet   .NET's SpinWait.SpinOnce() as its runtime has it on more than one processor: calls 0 … 9 spin
+//            1, 2, 4, 7, 7 … units (there of 37 ns); then calls with an even number yield and those with an
+//            odd one spin 7 units; every fifth yield is Thread.Sleep(0), which on Linux is a yield as well;
+//            from call 20 on each one is Thread.Sleep(1), 1 ms. That is 3.6 µs of spinning in all before the
+//            first of them
 //   backoff  four rungs, five yields, then sleeps of 1, 2, 4 … 512 µs, 1 ms
 #pragma once
 

@@ -21,8 +21,8 @@ void spin_pause(uint32_t units) noexcept;
 [[nodiscard]] uint32_t pauses_per_unit() noexcept;
 
 /// A value: make one where the wait begins, call spin_once() each time the condition was found false, start
-/// again by assigning `= SpinWait{}`. Shards use only the ladder (spin_rung); the yields and sleeps are for
-/// other programs.
+/// again by assigning `= SpinWait{}`. Shards take only its rungs (idle_ladder.h); this is for threads that
+/// are none.
 class SpinWait {
  public:
   static constexpr uint32_t kNeverSleep = UINT32_MAX;

@@ -24,9 +24,9 @@ struct FrameHeader {
   uint32_t json_offset = 0;
   uint32_t json_bytes = 0;
   uint32_t rest_offset = 0;  ///< in the object: the first field behind type and conversation
-  uint32_t conversation_bytes =
-      0;        ///< length of the conversation's id, which ends 2 bytes before rest_offset
-  Trace trace;  ///< of a message on its way to live receivers
+  /// Length of the conversation's id, which ends 2 bytes before rest_offset.
+  uint32_t conversation_bytes = 0;
+  Trace trace;  ///< of a message on its way to live receivers; of others started_ns is 0
 };
 
 [[nodiscard]] inline FrameHeader frame_header(const Block& frame) {

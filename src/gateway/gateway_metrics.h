@@ -11,7 +11,7 @@
 
 namespace taut::gateway {
 
-/// Counters only grow; the others are levels. Times are those of the messages that the Tracer samples.
+/// Counters only grow; what is a level says so. Times are those of the messages that the Tracer samples.
 struct GatewayMetrics {
   Cell connections_accepted;
   Cell connections;  ///< level

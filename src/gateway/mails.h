@@ -63,8 +63,8 @@ struct Delivery {
   bool to_endpoint = false;
 };
 
-/// A request by an agent to a conversation elsewhere: a RequestHeader and its texts in a block of the
-/// sender's.
+/// A request by an agent to a conversation elsewhere, packed into a block of the sender's
+/// (gateway/conversation_request.h).
 struct RequestMail {
   Block* request = nullptr;
 };

@@ -211,7 +211,6 @@ void Server::start_threads() {
   std::latch started(layout_.chat_shards);
   std::vector<MetricsSource> sources;
   sources.reserve(layout_.members());
-  sources.reserve(layout_.members());
   const int64_t process_start_ms = clock_.wall_ms();
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     metrics_.push_back(std::make_unique<GatewayMetrics>());

@@ -1,4 +1,5 @@
-// The slowest messages of the last minutes, kept where the HTTP service can read them.
+// The slowest messages of the last minutes in which there were any, kept where the HTTP service can read
+// them.
 #pragma once
 
 #include <array>
@@ -13,7 +14,7 @@
 
 namespace taut::gateway {
 
-/// One shard's. add() is the shard's, minutes() everybody's.
+/// One shard's. add() is the shard's, minutes() everybody's. A minute without messages takes no place.
 class SlowestBoard {
  public:
   static constexpr size_t kMinutes = 5;
@@ -38,6 +39,7 @@ class SlowestBoard {
     return now_ns >= current_.begin_ns + kMinuteNs || current_.count < kPerMinute ||
            total_ns > current_.entries[kPerMinute - 1].trace.total_ns();
   }
+  /// REQUIRES: wants().
   void add(const Trace& trace, std::string_view conversation, int64_t now_ns);
 
   [[nodiscard]] std::array<Minute, kMinutes> minutes() const;
