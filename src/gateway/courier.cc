@@ -103,10 +103,12 @@ void Courier::deliver_now(hub::Endpoint& endpoint, const Delivery& delivery) {
     last = session;
   }
   if (last == nullptr) return back_.release(delivery.frame);
-  if (const Trace trace = frame_header(*delivery.frame).trace;
-      delivery.lane == Lane::live && tracer_.wants(trace)) {
-    tracer_.deliver(trace, frame_conversation(*delivery.frame), delivery.frame->home != shard_.id(),
-                    shard_.now_ns());
+  // Other lanes bring what lay in the history, whose time on the way is over.
+  if (delivery.lane == Lane::live) {
+    if (const Trace trace = frame_header(*delivery.frame).trace; tracer_.wants(trace)) {
+      tracer_.deliver(trace, frame_conversation(*delivery.frame), delivery.frame->home != shard_.id(),
+                      shard_.now_ns());
+    }
   }
   put(*last, delivery.frame, true);
 }

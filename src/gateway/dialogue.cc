@@ -111,8 +111,8 @@ void Dialogue::understand(Session& session, std::span<char> frame) {
     case wire::ReadStatus::message:
       break;
   }
-  tracer_.lap(Stage::parse);
   const wire::ClientMessage& message = reader_.message();
+  tracer_.understood(message.type == wire::ClientType::send);
   if (session.phase == Session::Phase::hello) {
     if (message.type == wire::ClientType::hello) return hello(session, message, frame);
     return refuse(session, {.has_ref = has_ref(message.type),

@@ -23,7 +23,11 @@ Tracer::Tracer(Clock& clock, GatewayMetrics& metrics, const Options& options)
 
 void Tracer::begin(int64_t turn_ns) {
   current_ = Trace{.started_ns = turn_ns, .last_ns = turn_ns};
-  current_.sampled = ++frames_ % options_.sample_every == 0;
+}
+
+void Tracer::understood(bool is_message) {
+  current_.sampled = is_message && ++messages_ % options_.sample_every == 0;
+  lap(Stage::parse);
 }
 
 void Tracer::resume(const Trace& trace, int64_t turn_ns) {

@@ -16,8 +16,11 @@
 namespace taut::gateway {
 
 /// One per shard, its thread only. Of one message in `sample_every` every stage is stamped; of the others
-/// only the beginning, the ring and the end, which cost no look at the clock, so that a slow one is known
-/// whichever it was. Per turn the slowest of these is kept.
+/// only the beginning, the ring and the end, so that a slow one is known whichever it was. That costs a look
+/// at the clock where a request or a message leaves for another shard, and two in a turn that writes. Per
+/// turn the one of these that began first is kept, and if it is slow enough it goes on the board.
+///
+/// A message to several endpoints (the owner, the visitor's other windows) is followed to each of them.
 ///
 /// A message is written when its turn's writes are done, whether or not its receiver's socket took all of it:
 /// how long a client leaves bytes lying is not the server's time.
@@ -37,6 +40,9 @@ class Tracer {
 
   /// A frame has been found in the bytes of a turn that began at `turn_ns`.
   void begin(int64_t turn_ns);
+  /// It has been understood. Only messages are counted: where they alternate with other frames, as with the
+  /// receipts of who reads along, every second frame might never be one.
+  void understood(bool is_message);
   /// A request has come out of a ring in a turn that began at `turn_ns`.
   void resume(const Trace& trace, int64_t turn_ns);
 
@@ -82,7 +88,7 @@ class Tracer {
   GatewayMetrics& metrics_;
   Options options_;
   Trace current_;
-  uint32_t frames_ = 0;
+  uint32_t messages_ = 0;
   std::vector<Delivered> sampled_;  ///< of this turn
   Delivered oldest_;                ///< of this turn, among those that are not sampled; started_ns 0: none
   int64_t flush_began_ns_ = 0;
