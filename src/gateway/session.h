@@ -16,6 +16,7 @@ namespace taut::gateway {
 
 /// Lives in Sessions; its shard's thread only.
 struct Session {
+  /// In the order of a life.
   enum class Phase : uint8_t {
     tls,      ///< agrees on keys
     http,     ///< waits for the request that opens the WebSocket
@@ -41,7 +42,7 @@ struct Session {
   /// Resume cursors whose next page waits until this connection's output has drained.
   std::vector<uint64_t> pages_waiting;
   std::vector<Handle> typing;       ///< conversations in which it has said that it types
-  int64_t deadline_ns = 0;          ///< of the handshake and hello, in running time, or of the goodbye
+  int64_t deadline_ns = 0;          ///< up to hello in running time; of the goodbye by the monotonic clock
   int64_t over_limit_since_ns = 0;  ///< since when the output is over the soft limit; 0: it is not
   uint32_t inflight = 0;            ///< sends on their way to another shard, not answered yet
   Phase phase;

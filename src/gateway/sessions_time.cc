@@ -51,7 +51,7 @@ void Sessions::judge(Session& session) {
 
 void Sessions::schedule(Session& session) {
   int64_t due_ns = session.deadline_ns;
-  if (session.phase == Session::Phase::http || session.phase == Session::Phase::hello) {
+  if (session.phase < Session::Phase::open) {
     due_ns = shard_.now_ns() + session.deadline_ns - running_now_ns();
   } else if (session.phase == Session::Phase::open) {
     // Running time is read at ticks, so looking more often than they come would find nothing new.
