@@ -131,6 +131,11 @@ HttpOutcome parse_http_request(std::string_view in) {
   if (error && error != beast_http::error::need_more) return refuse(error);
   if (!parser.is_header_done()) return refuse(400, "malformed request");
   if (parser.chunked()) return refuse(411, "chunked bodies are not accepted");
+  // Of any other coding nobody knows where the body ends: what follows must not be read as a request (RFC
+  // 9112, 6.3).
+  if (parser.get().count(beast_http::field::transfer_encoding) != 0) {
+    return refuse(400, "transfer codings are not accepted");
+  }
   if (parser.get().version() >= 11 && parser.get().count(beast_http::field::host) != 1) {
     return refuse(400, "exactly one Host header is required");
   }

@@ -110,6 +110,11 @@ TEST(HttpRequest, RefusesNoHostAndTwoHosts) {
 
 TEST(HttpRequest, RefusesChunkedBodies) {
   EXPECT_EQ(refusal("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), 411U);
+  for (const char* coding :
+       {"gzip", "xchunked", "chunked, gzip", "identity", "", "gzip\r\nContent-Length: 5"}) {
+    const std::string head = std::string("GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: ") + coding;
+    EXPECT_EQ(refusal(head + "\r\n\r\nhello"), 400U) << coding;
+  }
 }
 
 TEST(HttpRequest, TakesAHeadOfTheLimitAndRefusesOneByteMore) {
