@@ -68,7 +68,7 @@ void Dispatcher::agent_presence(std::string_view id, Presence status, uint32_t c
 }
 
 bool Dispatcher::conversation_opened(ConversationKey key, GroupId group, uint32_t opening,
-                                     uint32_t owner_epoch, int64_t now_ns) {
+                                     uint32_t owner_epoch, int64_t now_ns, uint32_t preferred) {
   TAUT_ASSERT(group < impl_->options.groups);
   impl_->at(now_ns);
   if (impl_->tickets.full()) return false;
@@ -80,13 +80,14 @@ bool Dispatcher::conversation_opened(ConversationKey key, GroupId group, uint32_
   ticket.group = group;
   ticket.opening = opening;
   ticket.owner_epoch = owner_epoch;
+  ticket.preferred = preferred;
   impl_->enqueue(ticket);
   impl_->settle();
   const uint32_t place = impl_->queues[group].size();
   if (ticket.state == ConversationState::queued && place > kNearPositions) {
     // The last place is known without counting; the cursor may take a while to come by.
     ticket.position_told = place;
-    impl_->effects.push_back(Position{.conversation = key, .opening = opening, .position = place});
+    impl_->tell_position(ticket, place);
   }
   return true;
 }
@@ -207,10 +208,8 @@ void Dispatcher::clear_effects() {
 void Dispatcher::flush_positions() {
   for_each_group(std::exchange(impl_->moved, 0), [this](GroupId group) {
     impl_->queues[group].look(
-        kNearPositions, kFarPositionsPerFlush, [this](const Ticket& ticket, uint32_t place) {
-          impl_->effects.push_back(
-              Position{.conversation = ticket.key, .opening = ticket.opening, .position = place});
-        });
+        kNearPositions, kFarPositionsPerFlush,
+        [this](const Ticket& ticket, uint32_t place) { impl_->tell_position(ticket, place); });
   });
 }
 

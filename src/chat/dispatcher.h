@@ -26,6 +26,7 @@ enum class Exclusion : uint8_t { none, not_in_group, disconnected, offline, away
 /// assignment is
 ///   longest ago. An agent who becomes free gets the oldest conversation, of all its groups, that it is
 ///   eligible for. So after every event no conversation waits while an agent could take it.
+/// * A visitor who comes back gets the agent of the last time before all others, if that one is eligible.
 /// * Eligible (see eligible()): in the group, connected, own word online, load < min(token, presence)
 /// capacity, and
 ///   the conversation not held from it. Load counts assigned and active conversations. A capacity lowered
@@ -91,9 +92,10 @@ class Dispatcher {
   void agent_presence(std::string_view id, Presence status, uint32_t capacity, int64_t now_ns);
 
   /// A conversation was opened or reopened; `opening` and `owner_epoch` are the conversation's own. False:
-  /// conversations_max are open. REQUIRES: group < groups; the key is not known (its close came first).
+  /// conversations_max are open. `preferred`: the agent whom the visitor knows. REQUIRES: group < groups; the
+  /// key is not known (its close came first).
   [[nodiscard]] bool conversation_opened(ConversationKey key, GroupId group, uint32_t opening,
-                                         uint32_t owner_epoch, int64_t now_ns);
+                                         uint32_t owner_epoch, int64_t now_ns, uint32_t preferred = kNoAgent);
   void accepted(ConversationKey key, uint32_t owner_epoch, int64_t now_ns);
   void declined(ConversationKey key, uint32_t owner_epoch, int64_t now_ns);
   void closed(ConversationKey key, int64_t now_ns);
@@ -128,6 +130,7 @@ class Dispatcher {
   /// Appends the Position of each queued conversation whose position is not the one last told, for groups
   /// whose queue has moved: all up to kNearPositions, and the next kFarPositionsPerFlush of the rest in turn,
   /// so that a far position may lag. Bounded work; call once at the end of a turn.
+  /// The estimated wait is the median of the group's last waits (WaitHistory) times the position.
   void flush_positions();
 
   // -- Reading --

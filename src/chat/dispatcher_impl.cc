@@ -64,6 +64,7 @@ Exclusion Dispatcher::Impl::eligible(const Agent& agent, const Ticket& ticket) c
 
 void Dispatcher::Impl::enqueue(Ticket& ticket) {
   ticket.state = ConversationState::queued;
+  ticket.queued_at_ns = now_ns;
   GroupQueue& queue = queues[ticket.group];
   queue.insert(ticket);
   moved |= group_bit(ticket.group);
@@ -83,6 +84,10 @@ void Dispatcher::Impl::assign(Ticket& ticket, Agent& agent) {
 }
 
 void Dispatcher::Impl::give(Ticket& ticket, Agent& agent, Reason reason, bool accepted) {
+  // Who found an agent at once has not waited.
+  if (ticket.state == ConversationState::queued && now_ns > ticket.queued_at_ns) {
+    waits[ticket.group].add(now_ns - ticket.queued_at_ns);
+  }
   ticket.state = accepted ? ConversationState::active : ConversationState::assigned;
   ticket.owner = agent.index;
   ++ticket.owner_epoch;
@@ -172,9 +177,24 @@ void Dispatcher::Impl::settle() {
   for_each_group(unsettled, [&](GroupId group) { cursors[group] = queues[group].begin(); });
   GroupSet open = std::exchange(unsettled, 0);
   while (Ticket* ticket = next_waiting(open, cursors)) {
-    const uint32_t agent = roster.choose(ticket->group, ticket->held_from);
+    const uint32_t agent = choose(*ticket);
     if (agent != kNoAgent) assign(*ticket, roster[agent]);
   }
+}
+
+uint32_t Dispatcher::Impl::choose(const Ticket& ticket) const {
+  const bool familiar =
+      ticket.preferred < roster.size() && eligible(roster[ticket.preferred], ticket) == Exclusion::none;
+  return familiar ? ticket.preferred : roster.choose(ticket.group, ticket.held_from);
+}
+
+void Dispatcher::Impl::tell_position(const Ticket& ticket, uint32_t place) {
+  const std::optional<int64_t> median_ns = waits[ticket.group].median_ns();
+  effects.push_back(Position{.conversation = ticket.key,
+                             .opening = ticket.opening,
+                             .position = place,
+                             .has_eta = median_ns.has_value(),
+                             .eta_ms = static_cast<uint64_t>(median_ns.value_or(0) / 1'000'000) * place});
 }
 
 /// The oldest conversation not yet looked at, of the open groups in which somebody is assignable; closes the

@@ -14,6 +14,7 @@
 #include "chat/handle_map.h"
 #include "chat/slab.h"
 #include "chat/ticket.h"
+#include "chat/wait_history.h"
 
 namespace taut::chat {
 
@@ -60,6 +61,8 @@ struct Dispatcher::Impl {
   void refresh(const Agent& agent);
   void lose_agent(Agent& agent);
   void settle();
+  [[nodiscard]] uint32_t choose(const Ticket& ticket) const;
+  void tell_position(const Ticket& ticket, uint32_t place);
   [[nodiscard]] Ticket* next_waiting(GroupSet& open, std::array<GroupQueue::Iterator, kGroupsMax>& cursors);
 
   const Options options;
@@ -73,6 +76,7 @@ struct Dispatcher::Impl {
   HandleMap by_key;
   AgentRoster roster;
   std::array<GroupQueue, kGroupsMax> queues;
+  std::array<WaitHistory, kGroupsMax> waits;
   // Each list is in order of its deadlines, because each has one duration and time never goes back.
   DeadlineTickets offers;
   DeadlineTickets holds;

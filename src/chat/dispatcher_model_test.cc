@@ -29,6 +29,7 @@ struct Model {
     uint32_t owner_epoch = 0;
     uint32_t opening = 0;
     uint32_t held_from = kNobody;
+    uint32_t preferred = kNobody;
     int64_t held_until = 0;
     int64_t accept_until = 0;
   };
@@ -75,9 +76,10 @@ struct Model {
     chat.held_from = kNobody;
     ++chat.owner_epoch;
   }
-  /// Of all eligible agents one with the lowest load / capacity, among these the longest without an
-  /// assignment.
+  /// The preferred agent, else of all eligible agents one with the lowest load / capacity, among these the
+  /// longest without an assignment.
   [[nodiscard]] std::optional<uint32_t> best(const Chat& chat) const {
+    if (chat.preferred != kNobody && eligible(chat.preferred, chat)) return chat.preferred;
     std::optional<uint32_t> found;
     const auto worth = [this](uint32_t a) {
       return std::pair(static_cast<double>(load(a)) / capacity(a), agents[a].last_assigned);
@@ -140,13 +142,22 @@ class RandomDay {
   [[nodiscard]] static ConversationKey key(uint32_t n) { return Handle(1, 1, n); }
   [[nodiscard]] static std::string agent_id(uint32_t a) { return "agent" + std::to_string(a); }
 
+  /// The dispatcher numbers agents in the order of their first connection.
+  [[nodiscard]] uint32_t number_of(uint32_t agent_index) const {
+    return static_cast<uint32_t>(std::stoul(std::string(d_.agent_id(agent_index)).substr(5)));
+  }
+
   void open() {
     const uint32_t n = pick(40);
     if (model_.chats.contains(n)) return;
     const uint32_t opening = ++openings_[n];
-    model_.chats[n] = {
-        .order = ++opened_, .group = pick(kGroups), .owner_epoch = epochs_[n], .opening = opening};
-    ASSERT_TRUE(d_.conversation_opened(key(n), model_.chats[n].group, opening, epochs_[n], now_));
+    const uint32_t preferred = pick(3) == 0 && d_.agents() > 0 ? pick(d_.agents()) : kNoAgent;
+    model_.chats[n] = {.order = ++opened_,
+                       .group = pick(kGroups),
+                       .owner_epoch = epochs_[n],
+                       .opening = opening,
+                       .preferred = preferred == kNoAgent ? kNobody : number_of(preferred)};
+    ASSERT_TRUE(d_.conversation_opened(key(n), model_.chats[n].group, opening, epochs_[n], now_, preferred));
   }
 
   /// Accepts or declines, one time in four with the number of an assignment that is over.
@@ -319,8 +330,7 @@ class RandomDay {
   void follow(const Assign& assign) {
     const uint32_t n = assign.conversation.slot();
     Model::Chat& chat = model_.chats.at(n);
-    const auto agent =
-        static_cast<uint32_t>(std::stoul(std::string(d_.agent_id(assign.agent_index)).substr(5)));
+    const uint32_t agent = number_of(assign.agent_index);
     ASSERT_EQ(assign.agent, model_.agents[agent].key);
     ASSERT_EQ(assign.opening, chat.opening);
     if (claims_.contains(n)) return follow_claim(assign, chat, agent);

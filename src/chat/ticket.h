@@ -9,8 +9,6 @@
 
 namespace taut::chat {
 
-inline constexpr uint32_t kNoAgent = UINT32_MAX;
-
 /// `number` orders conversations by opening and never changes while the conversation is open.
 ///
 /// In its group's queue while queued; in its owner's list while assigned or active; in a list of deadlines
@@ -19,12 +17,14 @@ struct Ticket {
   uint64_t number = 0;
   ConversationKey key;
   int64_t deadline_ns = 0;
+  int64_t queued_at_ns = 0;
   GroupId group = 0;
   uint32_t opening = 0;
   uint32_t owner_epoch = 0;
   uint32_t owner = kNoAgent;
   uint32_t held_from = kNoAgent;
-  uint32_t position_told = 0;  ///< 0: none since it was queued
+  uint32_t preferred = kNoAgent;  ///< gets it, when it can
+  uint32_t position_told = 0;     ///< 0: none since it was queued
   ConversationState state = ConversationState::queued;
 
   boost::intrusive::set_member_hook<> queue_hook;

@@ -29,6 +29,9 @@ using GroupSet = uint64_t;
   return GroupSet{1} << group;
 }
 
+/// Agents are numbered as the dispatcher gets to know them.
+inline constexpr uint32_t kNoAgent = UINT32_MAX;
+
 /// Longest history or resume page, in items.
 inline constexpr uint32_t kPageItemsMax = 200;
 
@@ -137,6 +140,8 @@ struct Position {
   ConversationKey conversation{};
   uint32_t opening = 0;
   uint32_t position = 0;
+  bool has_eta = false;
+  uint64_t eta_ms = 0;  ///< how long it will probably wait
 };
 
 using Effect = std::variant<Assign, Requeue, OwnerMoved, Position>;

@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "gateway/conversations.h"
 #include "gateway/item_frames.h"
+#include "gateway/message_hash.h"
 #include "gateway/wire_terms.h"
 
 namespace taut::gateway {
@@ -27,7 +28,8 @@ void Conversations::decide(const chat::Assign& decision) {
   const chat::Change change = record->machine.apply(decision, agents_[decision.agent_index].view());
   if (change.changed) {
     metrics_.assignments.add(1);
-    record->position = 0;
+    record->position = {};
+    record->agent = decision.agent_index;
     push_to_visitor(*record, append(*record, change), Handle{});
     if (change.lost.key) tell_unassigned(*record, change.lost, change.lost_reason);
   }
@@ -65,12 +67,15 @@ void Conversations::decide(const chat::OwnerMoved& decision) {
 void Conversations::decide(const chat::Position& position) {
   ConversationRecord* record = records_.find(position.conversation);
   if (record == nullptr || record->machine.opening() != position.opening) return;
-  if (record->machine.state() != chat::ConversationState::queued || record->position == position.position)
+  if (record->machine.state() != chat::ConversationState::queued ||
+      record->position.position == position.position)
     return;
-  record->position = position.position;
+  record->position = position;
   if (!record->openers.empty()) return answer_openers(*record);
-  Block* frame = make_frame_anyway(
-      shard_.pool(), wire::Queue{.conversation = record->machine.id(), .position = position.position});
+  Block* frame = make_frame_anyway(shard_.pool(), wire::Queue{.conversation = record->machine.id(),
+                                                              .position = position.position,
+                                                              .has_eta = position.has_eta,
+                                                              .eta_ms = position.eta_ms});
   courier_.deliver({.to = record->visitor,
                     .conversation = record->self,
                     .frame = frame,
@@ -97,6 +102,7 @@ Block* Conversations::append(ConversationRecord& record, const chat::Change& cha
 }
 
 Block* Conversations::append_event(ConversationRecord& record, const wire::Event& event) {
+  if (event.event == wire::EventKind::accepted) last_agents_.note(hash_of_visitor(record), record.agent);
   Block* item = make_frame_anyway(shard_.pool(), event);
   release(record.machine.append_event(item, static_cast<int64_t>(event.ts)));
   // Nobody can refuse an event. In a full pool it takes the place of the conversation's oldest item, so that
@@ -202,13 +208,19 @@ void Conversations::tell_unassigned(const ConversationRecord& record, const chat
                     .to_endpoint = true});
 }
 
+uint64_t Conversations::hash_of_visitor(const ConversationRecord& record) const {
+  return hash_id(record.visitor_id, hash_seed_).high;
+}
+
 void Conversations::tell_dispatcher(MailKind kind, const ConversationRecord& record) {
   const chat::Conversation& machine = record.machine;
   if (kind == MailKind::conversation_opened) {
-    shard_.send(options_.dispatcher, mail_of(kind, OpenedMail{.conversation = record.self,
-                                                              .group = machine.group(),
-                                                              .opening = machine.opening(),
-                                                              .owner_epoch = machine.owner_epoch()}));
+    shard_.send(options_.dispatcher,
+                mail_of(kind, OpenedMail{.conversation = record.self,
+                                         .group = machine.group(),
+                                         .opening = machine.opening(),
+                                         .owner_epoch = machine.owner_epoch(),
+                                         .preferred = last_agents_.find(hash_of_visitor(record))}));
     return;
   }
   shard_.send(options_.dispatcher,

@@ -74,6 +74,7 @@ Conversations::Conversations(Shard& shard, hub::BlockReturn& back, Courier& cour
       memory_(shard.pool()),
       records_(shard.id()),
       index_(std::make_unique<Index>()),
+      last_agents_(options.conversations_max, memory_),
       signals_(shard, courier, *this),
       pager_(shard, courier, *this) {
   index_->by_id.reserve(options_.conversations_max);
@@ -239,7 +240,7 @@ void Conversations::reopen(const OpenRequest& request, hub::Endpoint& visitor) {
   const chat::Change change = record->machine.reopen();
   Block* item = append(*record, change);
   record->visitor = request.from.endpoint;
-  record->position = 0;
+  record->position = {};
   visitor.add_topic(record->self, 0, record->machine.id());
   answer_opened({.connection = request.from.connection, .ref = request.from.ref}, *record);
   push_event(*record, item, Handle{});
@@ -254,7 +255,9 @@ void Conversations::answer_opened(const Opener& opener, const ConversationRecord
                                                   .epoch = machine.epoch(),
                                                   .seq = machine.last_seq(),
                                                   .state = wire_term(machine.state()),
-                                                  .position = queued ? record.position : 0});
+                                                  .position = queued ? record.position.position : 0,
+                                                  .has_eta = queued && record.position.has_eta,
+                                                  .eta_ms = record.position.eta_ms});
 }
 
 }  // namespace taut::gateway

@@ -10,6 +10,7 @@
 
 #include "base/slot_map.h"
 #include "chat/conversation.h"
+#include "chat/last_agents.h"
 #include "core/shard.h"
 #include "gateway/conversation_request.h"
 #include "gateway/courier.h"
@@ -46,7 +47,8 @@ struct ConversationRecord {
   std::string visitor_name;
   std::string attributes;  ///< raw JSON object or empty
   std::string subject;
-  uint32_t position = 0;  ///< in the queue as last told; 0: not told
+  chat::Position position;          ///< in the queue, as last told; 0: not told
+  uint32_t agent = chat::kNoAgent;  ///< to whom it was assigned last
   /// Opens that wait for the dispatcher's first word, so that `opened` can tell the place in the queue.
   std::vector<Opener> openers;
   SignalState signals;
@@ -187,6 +189,7 @@ class Conversations final : public PageListener {
   [[nodiscard]] bool short_of_memory();
   [[nodiscard]] bool pool_is_full() const;
   [[nodiscard]] int64_t wall_ms();
+  [[nodiscard]] uint64_t hash_of_visitor(const ConversationRecord& record) const;
 
   Shard& shard_;
   hub::BlockReturn& back_;
@@ -200,6 +203,7 @@ class Conversations final : public PageListener {
   std::unique_ptr<Index> index_;
   ClosedList closed_;  ///< the longest closed first
   std::vector<chat::InlineId> agents_;
+  chat::LastAgents last_agents_;
   Signals signals_;
   ResumePager pager_;
   uint64_t counter_ = 0;

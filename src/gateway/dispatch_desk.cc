@@ -44,7 +44,7 @@ void DispatchDesk::agent_presence(const AgentMail& word) {
 
 void DispatchDesk::conversation_opened(const OpenedMail& word) {
   const bool room = dispatcher_.conversation_opened(word.conversation, word.group, word.opening,
-                                                    word.owner_epoch, shard_.now_ns());
+                                                    word.owner_epoch, shard_.now_ns(), word.preferred);
   // The shards together admit no more than the dispatcher holds.
   TAUT_ASSERT(room);
   send_effects();

@@ -89,6 +89,7 @@ struct OpenedMail {
   uint32_t group = 0;
   uint32_t opening = 0;
   uint32_t owner_epoch = 0;
+  uint32_t preferred = chat::kNoAgent;
 };
 
 struct WordMail {
