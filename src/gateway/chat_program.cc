@@ -241,6 +241,8 @@ void ChatProgram::on_timer(Timer& timer) {
   switch (timer.kind) {
     case Dialogue::kGraceTimer:
       return parts_->dialogue.on_grace(timer);
+    case Dialogue::kPresenceTimer:
+      return parts_->dialogue.on_presence_due();
     case DispatchDesk::kDeadlineTimer:
       return parts_->desk->on_deadline();
     case kListenTimer:

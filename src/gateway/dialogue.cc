@@ -39,6 +39,7 @@ Dialogue::Dialogue(Shard& shard, Sessions& sessions, hub::Directory& directory, 
       verifier_(secrets) {}
 
 Dialogue::~Dialogue() {
+  shard_.timers().cancel(presence_due_);
   directory_.for_each([this](hub::Endpoint& endpoint) { shard_.timers().cancel(endpoint.grace); });
 }
 
@@ -320,8 +321,30 @@ void Dialogue::presence(Session& session, const wire::ClientMessage& message) {
   // Before the first word nothing can be assigned; later an assignment under the old limit may be on its way.
   endpoint.capacity_max = endpoint.presence_said ? std::max(endpoint.capacity_max, allowed) : allowed;
   endpoint.presence_said = true;
-  tell_dispatcher(MailKind::agent_presence, endpoint, chat_term(message.status),
-                  message.has_capacity ? message.capacity : UINT32_MAX);
+  const PresenceWords::Word word{.agent = endpoint.self,
+                                 .status = chat_term(message.status),
+                                 .capacity = message.has_capacity ? message.capacity : UINT32_MAX};
+  const bool armed = !presence_words_.empty();
+  if (presence_words_.pass(endpoint.presence_words, word, shard_.now_ns())) return tell_presence(word);
+  if (!armed) shard_.timers().arm(presence_due_, shard_.now_ns() + PresenceWords::kPauseNs);
+}
+
+void Dialogue::on_presence_due() {
+  presence_words_.release(
+      shard_.now_ns(),
+      [this](Handle agent) {
+        hub::Endpoint* endpoint = directory_.find(agent);
+        return endpoint != nullptr ? &endpoint->presence_words : nullptr;
+      },
+      [this](const PresenceWords::Word& word) { tell_presence(word); });
+  if (presence_words_.empty()) return;
+  shard_.timers().arm(presence_due_, shard_.now_ns() + PresenceWords::kPauseNs);
+}
+
+void Dialogue::tell_presence(const PresenceWords::Word& word) {
+  const hub::Endpoint* endpoint = directory_.find(word.agent);
+  TAUT_ASSERT(endpoint != nullptr);
+  tell_dispatcher(MailKind::agent_presence, *endpoint, word.status, word.capacity);
 }
 
 void Dialogue::refuse(Session& session, const wire::ErrorMessage& error) {
@@ -353,7 +376,10 @@ void Dialogue::on_gone(Session& session) {
   std::erase(endpoint.connections, session.self);
   if (!endpoint.connections.empty()) return;
   const bool agent = endpoint.role == Role::agent;
-  if (agent) tell_dispatcher(MailKind::agent_disconnected, endpoint, chat::Presence::offline, 0);
+  if (agent) {
+    presence_words_.release_last(endpoint.self, [this](const auto& word) { tell_presence(word); });
+    tell_dispatcher(MailKind::agent_disconnected, endpoint, chat::Presence::offline, 0);
+  }
   const int64_t grace_ms = agent ? settings_.agent_grace_ms : settings_.visitor_grace_ms;
   shard_.timers().arm(endpoint.grace, shard_.now_ns() + grace_ms * 1'000'000);
   // Only its rate would be forgotten with it.

@@ -14,6 +14,7 @@
 #include "gateway/conversations.h"
 #include "gateway/courier.h"
 #include "gateway/gateway_metrics.h"
+#include "gateway/presence_words.h"
 #include "gateway/sessions.h"
 #include "gateway/settings.h"
 #include "gateway/tracer.h"
@@ -33,6 +34,7 @@ class Dialogue final : public SessionEvents {
   };
 
   static constexpr uint32_t kGraceTimer = 16;
+  static constexpr uint32_t kPresenceTimer = 17;
 
   /// `settings` and `secrets` are constant and outlive it.
   Dialogue(Shard& shard, Sessions& sessions, hub::Directory& directory, Courier& courier,
@@ -48,6 +50,8 @@ class Dialogue final : public SessionEvents {
   void on_drained(Session& session) override;
   /// The grace of an endpoint has passed.
   void on_grace(Timer& timer);
+  /// Words about presence may go on.
+  void on_presence_due();
 
   /// No newcomers from now on.
   void drain() { draining_ = true; }
@@ -70,6 +74,7 @@ class Dialogue final : public SessionEvents {
   void open(Session& session, const wire::ClientMessage& message);
   void send(Session& session, const wire::ClientMessage& message);
   void presence(Session& session, const wire::ClientMessage& message);
+  void tell_presence(const PresenceWords::Word& word);
   void on_conversation(Session& session, const wire::ClientMessage& message);
   void note_typing(Session& session, const wire::ClientMessage& message);
   void stop_typing(Session& session);
@@ -95,6 +100,8 @@ class Dialogue final : public SessionEvents {
   auth::Verifier verifier_;
   ShardId leaving_to_ = 0;      ///< of the session that is leaving in this very call
   SecretString leaving_hello_;  ///< its hello frame, as the new home will read it again
+  PresenceWords presence_words_;
+  Timer presence_due_{kPresenceTimer, 0};
   bool draining_ = false;
 };
 

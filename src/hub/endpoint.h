@@ -40,6 +40,7 @@ struct Endpoint {
   uint32_t capacity_max = 0;
   bool presence_said = false;
   TokenBucket sends;
+  TokenBucket presence_words;
   Timer grace;
   /// Directory::rest(); leaves its list by itself.
   boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> rest_hook;

@@ -161,3 +161,20 @@ scenario_on_shards('offline means no more offers, and coming online brings what 
   await a.get('ok', { type: 'presence', status: 'online' });
   await offered(a, c);
 });
+
+// Case 25: the last of many words wins, and the agent is asked for nothing meanwhile.
+scenario_on_shards('of 1,000 words about presence the last one counts', [], async (server) => {
+  const a = await agent(server, 'a1', { status: 'away' });
+  const v = await visitor(server, 'v1');
+  for (let i = 1; i <= 1_000; i++) a.say({ type: 'presence', ref: 10_000 + i, status: i % 2 ? 'busy' : 'away' });
+  a.say({ type: 'presence', ref: 20_000, status: 'online' });
+  await a.take((f) => f.ref === 20_000);
+  await offered(a, await open(v));
+  for (let i = 1; i <= 100; i++) a.say({ type: 'presence', ref: 30_000 + i, status: i % 2 ? 'online' : 'offline' });
+  await a.take((f) => f.ref === 30_100);
+  a.drop();
+  const back = await agent(server, 'a1', { status: null });
+  await open(await visitor(server, 'v2'), 'support');
+  await back.alive();
+  assert.equal(back.frames.filter((f) => f.type === 'assigned').length, 1, 'offline it left, offline it came back');
+});
