@@ -81,6 +81,7 @@ bool Dispatcher::conversation_opened(ConversationKey key, GroupId group, uint32_
   ticket.opening = opening;
   ticket.owner_epoch = owner_epoch;
   ticket.preferred = preferred;
+  impl_->open_tickets[group].insert(impl_->open_tickets[group].end(), ticket);
   impl_->enqueue(ticket);
   impl_->settle();
   const uint32_t place = impl_->queues[group].size();
@@ -112,6 +113,7 @@ void Dispatcher::closed(ConversationKey key, int64_t now_ns) {
   Ticket* ticket = impl_->find(key);
   if (ticket == nullptr) return;
   impl_->detach(*ticket);
+  impl_->open_tickets[ticket->group].erase(ticket->number);
   impl_->tickets.destroy(*impl_->by_key.find(key));
   impl_->by_key.erase(key);
   impl_->settle();
@@ -160,7 +162,9 @@ Code Dispatcher::transfer_to_group(ConversationKey key, uint32_t owner_epoch, Gr
   Ticket* ticket = impl_->find(key);
   if (ticket == nullptr) return Code::closed;
   if (!impl_->owned(*ticket, owner_epoch)) return Code::not_yours;
+  impl_->open_tickets[ticket->group].erase(ticket->number);
   ticket->group = group;
+  impl_->open_tickets[group].insert(*ticket);
   impl_->requeue(*ticket, Reason::transferred);
   impl_->settle();
   return Code::ok;

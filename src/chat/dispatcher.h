@@ -141,6 +141,20 @@ class Dispatcher {
   [[nodiscard]] uint32_t agents() const;
   /// Stable for the life of the dispatcher. REQUIRES: agent_index < agents().
   [[nodiscard]] std::string_view agent_id(uint32_t agent_index) const;
+  /// One line of a page; `number` orders conversations by opening.
+  struct Listed {
+    ConversationKey conversation;
+    uint64_t number = 0;
+  };
+  struct ListPage {
+    uint32_t count = 0;
+    uint64_t next = 0;  ///< `after` of the next page; 0: that was all
+  };
+  /// Fills `out` with open conversations in the order of opening, those with numbers above `after`: what the
+  /// agent owns, or what waits, or is open, in its groups. It looks at a bounded number, so a page may be
+  /// short, or empty, though more follow. REQUIRES: !out.empty().
+  [[nodiscard]] ListPage list(ListScope scope, std::string_view agent_id, uint64_t after,
+                              std::span<Listed> out) const;
   /// Assigned and active conversations of the agent; 0 for an unknown one.
   [[nodiscard]] uint32_t load(std::string_view id) const;
   /// Appends the key of each conversation that the agent owns.

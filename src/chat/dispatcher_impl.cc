@@ -27,6 +27,7 @@ Dispatcher::Impl::~Impl() {
   offers.clear();
   holds.clear();
   graces.clear();
+  for (OpenTickets& tickets_of_group : open_tickets) tickets_of_group.clear();
   const auto forget = [this](Ticket& ticket) { tickets.destroy(*by_key.find(ticket.key)); };
   for (GroupQueue& queue : queues) {
     while (queue.size() > 0) {

@@ -40,6 +40,8 @@ struct Dispatcher::Impl {
   }
 
   [[nodiscard]] Exclusion eligible(const Agent& agent, const Ticket& ticket) const;
+  [[nodiscard]] ListPage list_groups(const Agent& agent, uint64_t after, std::span<Listed> out,
+                                     bool only_queued) const;
   void enqueue(Ticket& ticket);
   void dequeue(Ticket& ticket);
   /// The decision of settle(). REQUIRES: queued, the agent eligible.
@@ -76,6 +78,7 @@ struct Dispatcher::Impl {
   HandleMap by_key;
   AgentRoster roster;
   std::array<GroupQueue, kGroupsMax> queues;
+  std::array<OpenTickets, kGroupsMax> open_tickets;  ///< all of each group, whatever their state
   std::array<WaitHistory, kGroupsMax> waits;
   // Each list is in order of its deadlines, because each has one duration and time never goes back.
   DeadlineTickets offers;

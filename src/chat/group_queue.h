@@ -14,13 +14,9 @@ namespace taut::chat {
 /// so a far place costs nothing until the cursor comes by.
 class GroupQueue {
  public:
-  struct ByNumber {
-    using type = uint64_t;
-    const type& operator()(const Ticket& ticket) const { return ticket.number; }
-  };
   using Set = boost::intrusive::set<
       Ticket, boost::intrusive::member_hook<Ticket, boost::intrusive::set_member_hook<>, &Ticket::queue_hook>,
-      boost::intrusive::key_of_value<ByNumber>>;
+      boost::intrusive::key_of_value<TicketNumber>>;
   using Iterator = Set::iterator;
 
   GroupQueue() : cursor_(tickets_.end()) {}

@@ -28,10 +28,19 @@ struct Ticket {
   ConversationState state = ConversationState::queued;
 
   boost::intrusive::set_member_hook<> queue_hook;
+  boost::intrusive::set_member_hook<> open_hook;  ///< always in its group's set
   boost::intrusive::list_member_hook<> owner_hook;
   boost::intrusive::list_member_hook<> deadline_hook;
 };
 
+struct TicketNumber {
+  using type = uint64_t;
+  const type& operator()(const Ticket& ticket) const { return ticket.number; }
+};
+
+using OpenTickets = boost::intrusive::set<
+    Ticket, boost::intrusive::member_hook<Ticket, boost::intrusive::set_member_hook<>, &Ticket::open_hook>,
+    boost::intrusive::key_of_value<TicketNumber>>;
 using OwnedTickets = boost::intrusive::list<
     Ticket, boost::intrusive::member_hook<Ticket, boost::intrusive::list_member_hook<>, &Ticket::owner_hook>>;
 using DeadlineTickets =

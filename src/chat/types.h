@@ -51,6 +51,8 @@ enum class EventKind : uint8_t {
 };
 /// Why an owner lost a conversation.
 enum class Reason : uint8_t { transferred, timeout, declined, taken, offline, closed };
+/// What an agent wants to see of the open conversations.
+enum class ListScope : uint8_t { mine, queued, all };
 /// An agent's own word about itself.
 enum class Presence : uint8_t { online, busy, away, offline };
 /// The answer to a request; all but `ok` are error codes of the protocol. `unavailable` is the `capacity` of

@@ -198,6 +198,10 @@ void ChatProgram::on_one(const Mail& mail) {
       std::memcpy(&effect, mail.payload.data(), sizeof(effect));
       return parts_->conversations.decide(effect);
     }
+    case MailKind::list_visit:
+      return parts_->conversations.listings().visit(mail.as<ListMail>().page);
+    case MailKind::list_done:
+      return parts_->conversations.listings().finish(mail.as<ListMail>().page);
     case MailKind::claim_decided:
       return parts_->conversations.answer(mail.as<Verdict>());
     case MailKind::move_http:
@@ -228,6 +232,8 @@ void ChatProgram::on_dispatcher_word(const Mail& mail, MailKind kind) {
       return desk.conversation_closed(mail.as<WordMail>());
     case MailKind::take_wanted:
       return desk.take_wanted(mail.as<ClaimMail>());
+    case MailKind::list_wanted:
+      return desk.list_wanted(mail.as<ListMail>().page);
     case MailKind::transfer_wanted:
       return desk.transfer_wanted(mail.as<ClaimMail>());
     default:

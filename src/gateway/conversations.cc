@@ -76,6 +76,7 @@ Conversations::Conversations(Shard& shard, hub::BlockReturn& back, Courier& cour
       index_(std::make_unique<Index>()),
       last_agents_(options.conversations_max, memory_),
       signals_(shard, courier, *this),
+      listings_(shard, courier, *this, options.dispatcher),
       pager_(shard, courier, *this) {
   index_->by_id.reserve(options_.conversations_max);
   std::random_device entropy;
@@ -156,6 +157,19 @@ void Conversations::refuse(const Requester& from, std::string_view conversation,
                                      .message = words_of(code),
                                      .retryable = code == chat::Code::capacity},
                   lane);
+}
+
+wire::ListEntry Conversations::list_entry(const ConversationRecord& record) const {
+  const chat::Conversation& machine = record.machine;
+  return {.conversation = machine.id(),
+          .group = options_.groups[machine.group()],
+          .state = wire_term(machine.state()),
+          .visitor_id = record.visitor_id,
+          .visitor_name = record.visitor_name,
+          .agent = machine.owner().id.view(),
+          .owner_epoch = machine.owner_epoch(),
+          .epoch = machine.epoch(),
+          .seq = machine.last_seq()};
 }
 
 // -- open --

@@ -15,6 +15,7 @@
 #include "gateway/conversation_request.h"
 #include "gateway/courier.h"
 #include "gateway/gateway_metrics.h"
+#include "gateway/listing.h"
 #include "gateway/mails.h"
 #include "gateway/resume_pager.h"
 #include "gateway/signals.h"
@@ -110,6 +111,9 @@ class Conversations final : public PageListener {
   /// Once per turn: what is told once however often it was said.
   void end_turn() { signals_.flush(); }
   [[nodiscard]] Signals& signals() { return signals_; }
+  [[nodiscard]] Listings& listings() { return listings_; }
+  /// What a list says of it; a view.
+  [[nodiscard]] wire::ListEntry list_entry(const ConversationRecord& record) const;
 
   [[nodiscard]] ConversationRecord* find(Handle key) { return records_.find(key); }
 
@@ -205,6 +209,7 @@ class Conversations final : public PageListener {
   std::vector<chat::InlineId> agents_;
   chat::LastAgents last_agents_;
   Signals signals_;
+  Listings listings_;
   ResumePager pager_;
   uint64_t counter_ = 0;
   uint64_t hash_seed_ = 0;

@@ -178,12 +178,10 @@ void Dialogue::on_message(Session& session, const wire::ClientMessage& message) 
       return on_conversation(session, message);
     case wire::ClientType::hello:
       return refuse(session, {.code = wire::ErrorCode::bad_field, .message = "hello was said already"});
-    default:
-      return refuse(session, {.has_ref = has_ref(message.type),
-                              .ref = message.ref,
-                              .conversation = message.conversation,
-                              .code = wire::ErrorCode::unknown_type,
-                              .message = "this version of the server does not know this type yet"});
+    case wire::ClientType::list:
+      if (!agent) break;
+      return conversations_.listings().start(requester(session, message.ref), chat_term(message.scope),
+                                             message.cursor);
   }
   refuse(session, {.has_ref = true,
                    .ref = message.ref,

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "base/assert.h"
+#include "gateway/listing.h"
 
 namespace taut::gateway {
 
@@ -85,6 +86,15 @@ void DispatchDesk::answer(const ClaimMail& claim, chat::Code code, bool take) {
       .conversation = claim.conversation, .asker = claim.asker, .ref = claim.ref, .code = code, .take = take};
   shard_.send(claim.conversation.shard(), mail_of(MailKind::claim_decided, verdict));
   send_effects();
+}
+
+void DispatchDesk::list_wanted(Block* page) {
+  Listing listing = Listing::load(*page);
+  const chat::Dispatcher::ListPage found =
+      dispatcher_.list(listing.scope, listing.agent.view(), listing.after, listing.conversations);
+  listing.count = found.count;
+  listing.next = found.next;
+  send_on(shard_, listing, page);
 }
 
 void DispatchDesk::on_deadline() {

@@ -33,6 +33,7 @@ class DispatchDesk {
   void conversation_closed(const WordMail& word);
   void take_wanted(const ClaimMail& claim);
   void transfer_wanted(const ClaimMail& claim);
+  void list_wanted(Block* page);
   void on_deadline();
 
   /// Once per turn: positions, and the timer for what is due next.

@@ -27,6 +27,9 @@ enum class MailKind : uint32_t {
   take_wanted,                               ///< ClaimMail: to the dispatcher
   transfer_wanted,                           ///< ClaimMail: to the dispatcher
   claim_decided,  ///< Verdict: to the conversation's shard, before what follows from it
+  list_wanted,    ///< ListMail: to the dispatcher
+  list_visit,     ///< ListMail: to the shard of the next conversation of the page
+  list_done,      ///< ListMail: back to the asker's shard
   agent_named,    ///< AgentNamed: from the dispatcher to every shard
   decision,       ///< chat::Effect: from the dispatcher to the conversation's shard
 };
@@ -106,6 +109,11 @@ struct ClaimMail {
   uint32_t ref = 0;
   uint32_t owner_epoch = 0;  ///< transfer: of the assignment that is given away
   uint32_t group = 0;
+};
+
+/// A page of `list` on its way (gateway/listing.h). It has one owner at a time: whoever holds the mail.
+struct ListMail {
+  Block* page = nullptr;
 };
 
 struct Verdict {

@@ -42,6 +42,9 @@ TAUT_SAME_NUMBER(GapReason, GapReason, unknown_epoch);
 TAUT_SAME_NUMBER(GapReason, GapReason, expired);
 TAUT_SAME_NUMBER(ReceiptLevel, ReceiptLevel, delivered);
 TAUT_SAME_NUMBER(ReceiptLevel, ReceiptLevel, read);
+TAUT_SAME_NUMBER(ListScope, ListScope, mine);
+TAUT_SAME_NUMBER(ListScope, ListScope, queued);
+TAUT_SAME_NUMBER(ListScope, ListScope, all);
 TAUT_SAME_NUMBER(Presence, PresenceStatus, online);
 TAUT_SAME_NUMBER(Presence, PresenceStatus, busy);
 TAUT_SAME_NUMBER(Presence, PresenceStatus, away);
@@ -88,6 +91,9 @@ TAUT_SAME_NUMBER(Presence, PresenceStatus, offline);
 }
 [[nodiscard]] constexpr chat::ItemKind chat_term(wire::ItemKind value) {
   return static_cast<chat::ItemKind>(value);
+}
+[[nodiscard]] constexpr chat::ListScope chat_term(wire::ListScope value) {
+  return static_cast<chat::ListScope>(value);
 }
 [[nodiscard]] constexpr chat::Presence chat_term(wire::PresenceStatus value) {
   return static_cast<chat::Presence>(value);
