@@ -94,6 +94,9 @@ class Config {
   /// The same table as Markdown, for the documentation.
   [[nodiscard]] std::string help_markdown() const;
 
+  /// The values as they are now, as TOML that can be fed back, with the place that each came from.
+  [[nodiscard]] std::string effective() const;
+
   [[nodiscard]] const std::vector<ConfigRow>& rows() const { return rows_; }
   /// The value as it is now, in the form that a flag takes; lists joined by commas.
   [[nodiscard]] std::string value_text(const ConfigRow& row) const;

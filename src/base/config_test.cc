@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -372,6 +373,29 @@ TEST_F(ConfigTest, ValuesPrintAsFlagsTakeThem) {
     EXPECT_TRUE(again) << row.key << " " << text;
     EXPECT_EQ(config_.value_text(row), text) << row.key;
   }
+}
+
+TEST(ConfigEffective, WhatItPrintsCanBeFedBackAndSaysWhereItIsFrom) {
+  Values first;
+  Config config("taut serve", "", rows_of(first));
+  ASSERT_TRUE(config.load(std::array{"--ping-ms", "90s", "--tags", "a,b \"c\"", "--no-pin"}));
+  const std::string text = config.effective();
+  EXPECT_THAT(text, HasSubstr("ping-ms = \"90s\"  # --ping-ms\n"));
+  EXPECT_THAT(text, HasSubstr("tags = [\"a\", \"b \\\"c\\\"\"]  # --tags\n"));
+  EXPECT_THAT(text, HasSubstr("pin = false  # --no-pin\n"));
+  EXPECT_THAT(text, HasSubstr("shards = 0  # default\n"));
+  EXPECT_THAT(text, Not(HasSubstr("secret-knob")));
+  const TomlFile file(text);
+  const std::string path = file.path();
+  Values second;
+  Config again("taut serve", "", rows_of(second));
+  const auto loaded = again.load(std::array{"--config", path.c_str()});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  for (const ConfigRow& row : config.rows()) {
+    const auto same = std::ranges::find(again.rows(), row.key, &ConfigRow::key);
+    EXPECT_EQ(again.value_text(*same), config.value_text(row)) << row.key;
+  }
+  EXPECT_THAT(again.effective(), HasSubstr("ping-ms = \"90s\"  # " + path + ":"));
 }
 
 TEST(ConfigRequired, AMissingRequiredValueNamesItsFlag) {

@@ -23,6 +23,7 @@ struct Command {
   int (*run)(Arguments arguments);  ///< of what follows the name; returns an exit code
 };
 
+[[nodiscard]] int run_config(Arguments arguments);
 [[nodiscard]] int run_serve(Arguments arguments);
 [[nodiscard]] int run_token(Arguments arguments);
 [[nodiscard]] int run_load_chat(Arguments arguments);

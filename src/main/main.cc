@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::array kCommands{
     Command{"serve", "Run the gateway: chat over WebSocket, HTTP beside it", run_serve},
+    Command{"config", "Show the settings that serve would run with, and where each comes from", run_config},
     Command{"token", "Sign a token for a visitor, an agent or an administrator", run_token},
     Command{"load chat", "Drive a server with pairs of people and report latency and cost", run_load_chat},
     Command{"load idle", "Hold idle visitors on a server", run_load_idle},
