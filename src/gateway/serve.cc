@@ -32,6 +32,7 @@
 #include "gateway/data_directory.h"
 #include "gateway/gateway_metrics.h"
 #include "gateway/http_service.h"
+#include "gateway/service_manager.h"
 #include "net/socket.h"
 #include "net/tls.h"
 
@@ -302,7 +303,9 @@ void Server::run() {
               net::local_address(listener_.get()).c_str());
   std::fflush(stdout);
   main_log_.info("{} chat shards, waiting {}", layout_.chat_shards, name_of(settings_.wait));
+  tell_service_manager("READY=1");
   wait_for_stop();
+  tell_service_manager("STOPPING=1");
   wait_out_the_drain();
   main_log_.info("draining");
   stop_threads();
