@@ -7,7 +7,7 @@ async function identity_of(role, anew) {
   const key = `taut-demo-${role}`;
   const kept = anew ? null : JSON.parse(sessionStorage.getItem(key) ?? 'null');
   if (kept) return kept;
-  const answer = await fetch('/v1/demo/token', {
+  const answer = await fetch('v1/demo/token', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ role }),
@@ -55,8 +55,10 @@ export class Pane {
     }
     const { id, name, site, token } = this.identity;
     this.#find('.identity').textContent = name ? `${name} (${id})` : id;
-    const url = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/v1/chat`;
-    this.client = new TautClient({ url, role: this.role, site, token, cursors: cursors(this.identity) });
+    const url = new URL('v1/chat', document.baseURI);
+    url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
+    url.search = '';
+    this.client = new TautClient({ url: url.href, role: this.role, site, token, cursors: cursors(this.identity) });
     this.client.addEventListener('state', ({ detail }) => this.#on_state(detail, { cursors, listen, anew }));
     listen(this.client);
     window.addEventListener('online', () => this.client.wake());

@@ -13,6 +13,7 @@ namespace taut::gateway {
 
 namespace {
 
+constexpr int64_t kMsNs = 1'000'000;
 /// The token of the listening socket; handles of sessions are never 0.
 constexpr uint64_t kListenerToken = 0;
 
@@ -134,10 +135,19 @@ void ChatProgram::on_events(std::span<const PollEvent> events) {
 
 void ChatProgram::accept_some() {
   for (uint32_t i = 0; i < kAcceptsPerTurn; ++i) {
+    if (!newcomers_.has_token(settings_.handshake_rate, shard_->now_ns())) {
+      metrics_.accepts_paused.add(1);
+      return pause_listening(newcomers_.retry_after_ms(settings_.handshake_rate, shard_->now_ns()) * kMsNs);
+    }
     bool exhausted = false;
     net::Fd fd = net::accept_from(door_.listener, exhausted);
-    if (exhausted) return pause_listening();
+    if (exhausted) {
+      shard_->log().warn(
+          "no descriptor left: new connections wait; raise the limit of open files (ulimit -n)");
+      return pause_listening(kListenPauseNs);
+    }
     if (!fd) return;
+    static_cast<void>(newcomers_.take(settings_.handshake_rate, shard_->now_ns()));
     const uint32_t limit = share_of(settings_.connections_max, layout_.chat_shards);
     if (stopping_ || parts_->sessions.size() >= limit) {
       metrics_.connections_refused.add(1);
@@ -154,11 +164,10 @@ void ChatProgram::accept_some() {
   }
 }
 
-void ChatProgram::pause_listening() {
-  shard_->log().warn("no descriptor left: new connections wait; raise the limit of open files (ulimit -n)");
+void ChatProgram::pause_listening(int64_t pause_ns) {
   shard_->poller().remove(door_.listener);
   listening_ = false;
-  shard_->timers().arm(parts_->listen, shard_->now_ns() + kListenPauseNs);
+  shard_->timers().arm(parts_->listen, shard_->now_ns() + pause_ns);
 }
 
 void ChatProgram::adopt(const Mail& mail) {

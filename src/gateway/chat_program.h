@@ -17,6 +17,7 @@
 #include "gateway/settings.h"
 #include "hub/block_return.h"
 #include "hub/directory.h"
+#include "hub/token_bucket.h"
 #include "net/tls.h"
 
 namespace taut::gateway {
@@ -72,7 +73,8 @@ class ChatProgram final : public ShardProgram {
 
   [[nodiscard]] Tracer::Options tracer_options() const;
   void accept_some();
-  void pause_listening();
+  /// Connections wait in the kernel, or for another shard.
+  void pause_listening(int64_t pause_ns);
   void on_one(const Mail& mail);
   void adopt(const Mail& mail);
   void on_dispatcher_word(const Mail& mail, MailKind kind);
@@ -87,6 +89,7 @@ class ChatProgram final : public ShardProgram {
   std::function<void(Stage)> trace_hook_;
   Shard* shard_ = nullptr;
   std::unique_ptr<Parts> parts_;
+  hub::TokenBucket newcomers_;
   bool listening_ = false;
   bool stopping_ = false;
 };

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "gateway/conversation_id.h"
 #include "gateway/moved_connection.h"
+#include "gateway/path_prefix.h"
 #include "gateway/wire_terms.h"
 
 namespace taut::gateway {
@@ -55,16 +56,18 @@ std::string_view Dialogue::refuse_origin(const wire::HttpRequest& request) const
 size_t Dialogue::on_http(Session& session, std::string_view bytes) {
   const wire::HttpOutcome outcome = wire::parse_http_request(bytes);
   if (outcome.kind == wire::HttpOutcome::Kind::need_more) return 0;
+  const std::string_view path = path_below(settings_.path_prefix, outcome.request.path());
   std::string refusal;
   if (outcome.kind == wire::HttpOutcome::Kind::error) {
     refusal = wire::write_http_problem(outcome.status, outcome.detail, false);
-  } else if (!outcome.request.websocket && outcome.request.path() != kChatPath) {
+  } else if (!outcome.request.websocket && path != kChatPath) {
     session.leaving = true;
     leaving_to_ = options_.http_service;
     leaving_hello_.clear();
     return 0;
-  } else if (outcome.request.path() != kChatPath) {
-    refusal = wire::write_http_problem(404, "WebSockets are served at /v1/chat", false);
+  } else if (path != kChatPath) {
+    refusal = wire::write_http_problem(
+        404, "WebSockets are served at " + settings_.path_prefix + std::string(kChatPath), false);
   } else if (const auto check = wire::check_ws_upgrade(outcome.request); !check.accepted) {
     refusal = wire::write_ws_refusal(check);
   } else if (const std::string_view why = refuse_origin(outcome.request); !why.empty()) {

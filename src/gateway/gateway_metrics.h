@@ -16,6 +16,7 @@ struct GatewayMetrics {
   Cell connections_accepted;
   Cell connections;  ///< level
   Cell connections_refused;
+  Cell accepts_paused;
   Cell handshakes_refused;
   Cell tls_handshakes;
   Cell tls_failed;

@@ -8,8 +8,10 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "gateway/assets.h"
+#include "gateway/cors.h"
 #include "gateway/mails.h"
 #include "gateway/moved_connection.h"
+#include "gateway/path_prefix.h"
 
 namespace taut::gateway {
 
@@ -172,31 +174,38 @@ void HttpService::stop() {
 // -- requests --
 
 std::string HttpService::respond(const wire::HttpRequest& request) {
-  Answer answer = route(request);
+  std::vector<wire::HttpHeader> headers;
+  const Cors cors(request, settings_.origins);
+  cors.add_headers(headers);
+  Answer answer =
+      cors.refuses() ? Answer{.status = 403, .problem = "this origin may not; see --origin"} : route(request);
   if (!answer.problem.empty())
-    return wire::write_http_problem(answer.status, answer.problem, request.keep_alive);
+    return wire::write_http_problem(answer.status, answer.problem, request.keep_alive, headers);
+  headers.insert(headers.end(), kPageHeaders.begin(), kPageHeaders.end());
   std::string response = wire::write_http_response({.status = answer.status,
                                                     .content_type = answer.content_type,
                                                     .body = answer.body,
                                                     .keep_alive = request.keep_alive,
                                                     .head_only = request.method == wire::HttpMethod::head,
-                                                    .headers = kPageHeaders});
+                                                    .headers = headers});
   secure_wipe(answer.body.data(), answer.body.size());
   return response;
 }
 
 HttpService::Answer HttpService::route(const wire::HttpRequest& request) {
+  const std::string_view path = path_below(settings_.path_prefix, request.path());
+  if (path.empty()) return {.status = 404, .problem = "everything is served below --path-prefix"};
   if (request.method == wire::HttpMethod::get || request.method == wire::HttpMethod::head)
-    return get(request);
+    return get(request, path);
+  if (request.method == wire::HttpMethod::options) return {.status = 204};
   if (request.method != wire::HttpMethod::post)
-    return {.status = 405, .problem = "GET, HEAD and POST are served"};
-  if (request.path() == "/v1/tokens") return post_tokens(request);
-  if (request.path() == "/v1/demo/token" && settings_.demo) return post_demo_token(request);
+    return {.status = 405, .problem = "GET, HEAD, POST and OPTIONS are served"};
+  if (path == "/v1/tokens") return post_tokens(request);
+  if (path == "/v1/demo/token" && settings_.demo) return post_demo_token(request);
   return {.status = 404, .problem = "nothing takes a POST here"};
 }
 
-HttpService::Answer HttpService::get(const wire::HttpRequest& request) {
-  const std::string_view path = request.path();
+HttpService::Answer HttpService::get(const wire::HttpRequest& request, std::string_view path) {
   if (path == "/healthz") return {.content_type = "text/plain", .body = "ok\n", .problem = {}};
   if (path == "/readyz") {
     if (leaving_.load() != 0) return {.status = 503, .problem = "draining"};

@@ -78,7 +78,7 @@ class HttpService final : public ShardProgram {
 
   [[nodiscard]] std::string respond(const wire::HttpRequest& request);
   [[nodiscard]] Answer route(const wire::HttpRequest& request);
-  [[nodiscard]] Answer get(const wire::HttpRequest& request);
+  [[nodiscard]] Answer get(const wire::HttpRequest& request, std::string_view path);
   /// The refusal of a request that does not bring the admin key.
   [[nodiscard]] std::optional<Answer> refuse_stranger(const wire::HttpRequest& request) const;
   [[nodiscard]] Answer get_slowest(const wire::HttpRequest& request);

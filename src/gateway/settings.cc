@@ -6,6 +6,7 @@
 #include "auth/jwt.h"
 #include "chat/types.h"
 #include "core/mesh.h"
+#include "gateway/settings_network.h"
 
 namespace taut::gateway {
 
@@ -29,68 +30,9 @@ Status is_not_empty(std::string_view text) {
   return fail("something");
 }
 
-Status is_origin(std::string_view text) {
-  const bool scheme = text.starts_with("https://") || text.starts_with("http://");
-  const size_t host = text.find("://") + 3;
-  if (scheme && text.size() > host && text.find('/', host) == std::string_view::npos) return {};
-  return fail("an origin like https://example.org, without a path");
-}
-
 bool has_twice(std::vector<std::string> names) {
   std::ranges::sort(names);
   return std::ranges::adjacent_find(names) != names.end();
-}
-
-void add_network(std::vector<ConfigRow>& rows, Settings& s) {
-  rows.push_back(
-      {.key = "listen",
-       .section = "Network",
-       .field = &s.listen,
-       .help = "Address for WebSocket (/v1/chat) and HTTP; port 0 takes a free port and prints it"});
-  rows.push_back({.key = "tls-cert",
-                  .section = "Network",
-                  .field = &s.tls_cert,
-                  .help = "File with the certificate and its chain in PEM: the listener then speaks TLS 1.2 "
-                          "and 1.3 only; read again on SIGHUP",
-                  .value_name = "FILE"});
-  rows.push_back({.key = "tls-key",
-                  .section = "Network",
-                  .field = &s.tls_key,
-                  .help = "File with the certificate's private key in PEM, without a passphrase",
-                  .value_name = "FILE"});
-  rows.push_back({.key = "origin",
-                  .section = "Network",
-                  .field = &s.origins,
-                  .help = "Web origin whose pages may connect, beside the server's own; may repeat",
-                  .value_name = "URL",
-                  .check = is_origin});
-  rows.push_back({.key = "connections-max",
-                  .section = "Network",
-                  .field = &s.connections_max,
-                  .help = "Most connections at once; each needs one open file",
-                  .min = 1,
-                  .max = 10'000'000});
-  rows.push_back({.key = "hello-timeout-ms",
-                  .section = "Network",
-                  .field = &s.hello_timeout_ms,
-                  .help = "Time that a new connection has for its handshake and hello",
-                  .unit = Unit::ms,
-                  .min = 100,
-                  .max = kHourMs});
-  rows.push_back({.key = "ping-ms",
-                  .section = "Network",
-                  .field = &s.ping_ms,
-                  .help = "Interval of pings; a connection without a pong for 1.5 of them is closed",
-                  .unit = Unit::ms,
-                  .min = 100,
-                  .max = kHourMs});
-  rows.push_back(
-      {.key = "drain-ms",
-       .section = "Network",
-       .field = &s.drain_ms,
-       .help = "Time after SIGTERM in which only /readyz says that the server goes, before it does",
-       .unit = Unit::ms,
-       .max = kHourMs});
 }
 
 void add_identity(std::vector<ConfigRow>& rows, Settings& s) {
@@ -305,7 +247,7 @@ void add_log(std::vector<ConfigRow>& rows, Settings& s) {
 
 Config serve_config(Settings& settings) {
   std::vector<ConfigRow> rows;
-  add_network(rows, settings);
+  add_network_rows(rows, settings);
   add_identity(rows, settings);
   add_chat(rows, settings);
   add_limits(rows, settings);

@@ -24,8 +24,10 @@ struct Settings {
   std::string tls_cert;                ///< empty: connections are plain
   std::string tls_key;
   std::vector<std::string> origins;  ///< allowed Origin headers beside Origin == Host
+  std::string path_prefix;           ///< empty, or begins and does not end with a slash
   uint32_t connections_max = 16'000;
   uint32_t hello_timeout_ms = 10'000;
+  Rate handshake_rate{1'000, 2'000};  ///< new connections, per shard
   uint32_t ping_ms = 25'000;
   uint32_t drain_ms = 0;  ///< between a signal to stop and the goodbyes: not ready, but serving
 

@@ -41,6 +41,13 @@ TEST(ServeSettings, ACertificateAndItsKeyGoTogether) {
   EXPECT_EQ(serve_error({"--tls-cert", "c", "--tls-key", "k"}), "");
 }
 
+TEST(ServeSettings, APathPrefixBeginsAndDoesNotEndWithASlash) {
+  for (const char* good : {"", "/x", "/x/y-1._~"})
+    EXPECT_EQ(serve_error({"--path-prefix", good}), "") << good;
+  for (const char* bad : {"x", "/", "/x/", "/x//y", "/x y", "/x?", "/%41"})
+    EXPECT_THAT(serve_error({"--path-prefix", bad}), HasSubstr("a path like /x or /x/y")) << bad;
+}
+
 TEST(ServeSettings, TheDefaultsPassTheirOwnLimits) {
   Settings settings;
   Config config = serve_config(settings);

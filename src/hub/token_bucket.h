@@ -14,12 +14,17 @@ class TokenBucket {
  public:
   /// Takes one token if there is one. now_ns is monotonic and not 0.
   [[nodiscard]] bool take(const Rate& rate, int64_t now_ns) {
+    if (!has_token(rate, now_ns)) return false;
+    if (rate.per_second == 0) return true;
+    full_at_ns_ = std::max(full_at_ns_, now_ns) + 1'000'000'000 / rate.per_second;
+    return true;
+  }
+
+  /// Whether take() would succeed.
+  [[nodiscard]] bool has_token(const Rate& rate, int64_t now_ns) const {
     if (rate.per_second == 0) return true;
     const int64_t cost_ns = 1'000'000'000 / rate.per_second;
-    const int64_t start_ns = std::max(full_at_ns_, now_ns);
-    if (start_ns + cost_ns > now_ns + cost_ns * std::max<int64_t>(rate.burst, 1)) return false;
-    full_at_ns_ = start_ns + cost_ns;
-    return true;
+    return std::max(full_at_ns_, now_ns) + cost_ns <= now_ns + cost_ns * std::max<int64_t>(rate.burst, 1);
   }
 
   /// Milliseconds until take() can succeed again, at least 1.

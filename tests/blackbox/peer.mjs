@@ -13,10 +13,10 @@ export class Peer {
   #socket;
 
   /** Opens the socket; no hello yet. `via` is another port on loopback, as of a proxy. */
-  static async open(server, { via = server.port, headers = {}, pong = true } = {}) {
+  static async open(server, { via = server.port, path = '/v1/chat', headers = {}, pong = true } = {}) {
     const peer = new Peer();
     server.peers.push(peer);
-    const url = `${server.secure ? 'wss' : 'ws'}://127.0.0.1:${via}/v1/chat`;
+    const url = `${server.secure ? 'wss' : 'ws'}://127.0.0.1:${via}${path}`;
     const options = { perMessageDeflate: false, headers, autoPong: pong, rejectUnauthorized: false };
     peer.#socket = new WebSocket(url, ['taut.v1.json'], options);
     peer.#socket.on('message', (data) => peer.#on_frame(JSON.parse(data.toString())));
@@ -36,8 +36,8 @@ export class Peer {
   }
 
   /** Opens, says hello and waits for `welcome`. `resume` as in the protocol; `claims` go into the token. */
-  static async hello(server, role, id, { claims, via, headers, ...fields } = {}) {
-    const peer = await Peer.open(server, { via, headers });
+  static async hello(server, role, id, { claims, via, path, headers, ...fields } = {}) {
+    const peer = await Peer.open(server, { via, path, headers });
     peer.role = role;
     peer.id = id;
     peer.say({ type: 'hello', version: 1, role, site: 'demo', token: server.token(role, id, claims), device: `d${next_device++}`, ...fields });
