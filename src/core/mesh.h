@@ -1,6 +1,8 @@
 // The rings between all shards, and the doorbell of each.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -23,6 +25,13 @@ class Mesh {
     uint32_t members = 1;
     uint32_t ring_capacity = 1024;  ///< mails per ring, a power of two; 64 KiB per ring at the default
   };
+
+  /// For so many members: the default, and less where all rings together would pass 64 MiB or so.
+  [[nodiscard]] static constexpr uint32_t ring_capacity_for(uint32_t members) {
+    constexpr uint32_t kMailsMax = 1U << 20;
+    constexpr uint32_t kFewest = 2 * SpscRing<Mail>::kBatchMax;
+    return std::clamp(std::bit_floor(kMailsMax / (members * members)), kFewest, Options{}.ring_capacity);
+  }
 
   /// REQUIRES: 1 ≤ members ≤ kMembersMax.
   explicit Mesh(const Options& options);

@@ -14,6 +14,13 @@
 namespace taut {
 namespace {
 
+TEST(Mesh, RingsOfManyMembersStayWithinSomeMegabytes) {
+  EXPECT_EQ(Mesh::ring_capacity_for(2), 1024U);
+  EXPECT_EQ(Mesh::ring_capacity_for(32), 1024U);
+  EXPECT_EQ(Mesh::ring_capacity_for(33), 512U);
+  EXPECT_EQ(Mesh::ring_capacity_for(Mesh::kMembersMax), 64U);
+}
+
 struct Token {
   uint32_t number = 0;
   uint32_t hops_left = 0;

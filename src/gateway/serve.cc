@@ -60,7 +60,8 @@ class Server {
   [[nodiscard]] Status load_secrets();
   /// REQUIRES: load_secrets() went well.
   [[nodiscard]] Status prepare();
-  void run();
+  /// Until the signal. Error: what was asked for could not be left behind.
+  [[nodiscard]] Status run();
 
  private:
   [[nodiscard]] Status make_shards();
@@ -70,7 +71,7 @@ class Server {
   void wait_for_stop();
   void wait_out_the_drain();
   void stop_threads();
-  void write_record();
+  [[nodiscard]] Status write_record() const;
 
   [[nodiscard]] uint32_t cores_for_shards() const;
   [[nodiscard]] ThreadSetup thread_setup(ShardId chat_shard) const;
@@ -86,6 +87,7 @@ class Server {
   std::optional<auth::AdminKey> admin_key_;
   net::Fd data_lock_;
   std::unique_ptr<File> record_;
+  Status stopped_well_;
   net::Fd listener_;
   std::unique_ptr<Published<net::TlsContext>> certificate_;
   std::unique_ptr<Mesh> mesh_;
@@ -163,7 +165,8 @@ WaitOptions Server::wait_options(bool service) const {
 }
 
 Status Server::make_shards() {
-  mesh_ = std::make_unique<Mesh>(Mesh::Options{.members = layout_.members()});
+  mesh_ = std::make_unique<Mesh>(Mesh::Options{.members = layout_.members(),
+                                               .ring_capacity = Mesh::ring_capacity_for(layout_.members())});
   std::vector<LogRing*> rings{&main_log_};
   for (ShardId id = 0; id < layout_.members(); ++id) {
     const bool service = id == layout_.http_service();
@@ -266,17 +269,14 @@ void Server::wait_out_the_drain() {
 }
 
 /// Formatted only now: the disk must not be part of what was measured.
-void Server::write_record() {
-  if (record_ == nullptr) return;
+Status Server::write_record() const {
+  if (record_ == nullptr) return {};
   std::string text = "shard,started_ns,seq";
   for (const std::string_view stage : kStageNames) text.append(",").append(stage).append("_ns");
   text += '\n';
   for (const auto& program : programs_) program->print_record(text);
   const std::string_view all = text;
-  if (const Status written = record_->write_at(0, {&all, 1}); !written) {
-    std::fprintf(stderr, "taut serve: --record %s: %s\n", settings_.record.c_str(),
-                 written.error().message.c_str());
-  }
+  return record_->write_at(0, {&all, 1});
 }
 
 void Server::stop_threads() {
@@ -288,14 +288,14 @@ void Server::stop_threads() {
     for (ShardId id = 0; id < layout_.chat_shards; ++id) shards_[id]->settle(*programs_[id]);
     shards_[layout_.http_service()]->settle(*http_);
   }
-  write_record();
+  stopped_well_ = write_record();
   http_.reset();
   programs_.clear();
   shards_.clear();
   log_thread_->stop();
 }
 
-void Server::run() {
+Status Server::run() {
   log_thread_->start();
   ask_the_host();
   start_threads();
@@ -309,6 +309,7 @@ void Server::run() {
   wait_out_the_drain();
   main_log_.info("draining");
   stop_threads();
+  return stopped_well_;
 }
 
 /// Threads inherit the mask, so that only this thread's sigwait sees the signals.
@@ -331,7 +332,7 @@ int serve(const Settings& settings) {
   Server server(settings);
   if (const Status loaded = server.load_secrets(); !loaded) return complain(loaded, kExitUsage);
   if (const Status prepared = server.prepare(); !prepared) return complain(prepared, kExitFailed);
-  server.run();
+  if (const Status ended = server.run(); !ended) return complain(ended, kExitFailed);
   return kExitOk;
 }
 
