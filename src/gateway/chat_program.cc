@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "gateway/client_address.h"
 #include "gateway/moved_connection.h"
 
 namespace taut::gateway {
@@ -59,6 +60,13 @@ uint32_t identities_max(const Settings& s, const Layout& layout) {
   return s.connections_max + share_of(s.conversations_max, layout.chat_shards);
 }
 
+/// REQUIRES: the table has checked them.
+std::vector<net::IpNetwork> networks_of(const std::vector<std::string>& texts) {
+  std::vector<net::IpNetwork> networks;
+  for (const std::string& text : texts) networks.push_back(*net::IpNetwork::parse(text));
+  return networks;
+}
+
 }  // namespace
 
 struct ChatProgram::Parts {
@@ -74,7 +82,8 @@ struct ChatProgram::Parts {
                  program.settings_, program.secrets_,
                  {.shards = program.layout_.chat_shards,
                   .http_service = program.layout_.http_service(),
-                  .dispatcher = program.layout_.dispatcher()}) {
+                  .dispatcher = program.layout_.dispatcher(),
+                  .trusted_proxies = program.trusted_proxies_}) {
     if (program.door_.certificate != nullptr) certificate.emplace(*program.door_.certificate);
     sessions.set_events(dialogue);
     courier.set_page_listener(conversations);
@@ -103,6 +112,7 @@ ChatProgram::ChatProgram(const Settings& settings, const auth::Secrets& secrets,
       secrets_(secrets),
       layout_(layout),
       door_(door),
+      trusted_proxies_(networks_of(settings.trusted_proxies)),
       process_start_ms_(process_start_ms),
       metrics_(metrics),
       on_started_(std::move(on_started)) {}
@@ -139,8 +149,7 @@ void ChatProgram::accept_some() {
       metrics_.accepts_paused.add(1);
       return pause_listening(newcomers_.retry_after_ms(settings_.handshake_rate, shard_->now_ns()) * kMsNs);
     }
-    bool exhausted = false;
-    net::Fd fd = net::accept_from(door_.listener, exhausted);
+    auto [fd, peer, exhausted] = net::accept_from(door_.listener);
     if (exhausted) {
       shard_->log().warn(
           "no descriptor left: new connections wait; raise the limit of open files (ulimit -n)");
@@ -160,7 +169,12 @@ void ChatProgram::accept_some() {
       if (!tls) continue;  // no memory for it
     }
     metrics_.connections_accepted.add(1);
-    static_cast<void>(parts_->sessions.accept({std::move(fd), std::move(tls)}));  // it logs what went wrong
+    net::ByteStream stream(std::move(fd), std::move(tls));
+    if (settings_.proxy_protocol && is_in(peer, trusted_proxies_)) {
+      parts_->sessions.accept_announced(std::move(stream), peer);
+    } else {
+      static_cast<void>(parts_->sessions.accept(std::move(stream), peer));  // it logs what went wrong
+    }
   }
 }
 
@@ -172,7 +186,7 @@ void ChatProgram::pause_listening(int64_t pause_ns) {
 
 void ChatProgram::adopt(const Mail& mail) {
   const std::unique_ptr<MovedConnection> moved(mail.as<ConnectionMail>().connection);
-  parts_->sessions.adopt(std::move(moved->stream), moved->decoder,
+  parts_->sessions.adopt(std::move(moved->stream), moved->client, moved->decoder,
                          {moved->unread.data(), moved->unread.size()}, moved->unsent);
 }
 

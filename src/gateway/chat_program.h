@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "auth/secret.h"
 #include "core/published.h"
@@ -83,6 +84,7 @@ class ChatProgram final : public ShardProgram {
   const auth::Secrets& secrets_;
   const Layout layout_;
   const Door door_;
+  const std::vector<net::IpNetwork> trusted_proxies_;
   const int64_t process_start_ms_;
   GatewayMetrics& metrics_;
   std::function<void()> on_started_;

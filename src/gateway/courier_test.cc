@@ -51,7 +51,7 @@ class CourierTest : public testing::Test, protected SessionEvents, protected Pag
   };
   Line connect() {
     auto [near, far] = socket_pair();
-    Session* session = sessions.accept(net::ByteStream(std::move(near)));
+    Session* session = sessions.accept(net::ByteStream(std::move(near)), {});
     agent.connections.push_back(session->self);
     sessions.opened(*session, agent);
     all.push_back(session->self);

@@ -5,6 +5,7 @@
 
 #include "auth/origin.h"
 #include "base/assert.h"
+#include "gateway/client_address.h"
 #include "gateway/conversation_id.h"
 #include "gateway/moved_connection.h"
 #include "gateway/path_prefix.h"
@@ -56,6 +57,7 @@ std::string_view Dialogue::refuse_origin(const wire::HttpRequest& request) const
 size_t Dialogue::on_http(Session& session, std::string_view bytes) {
   const wire::HttpOutcome outcome = wire::parse_http_request(bytes);
   if (outcome.kind == wire::HttpOutcome::Kind::need_more) return 0;
+  session.client = client_address(session.client, outcome.request.forwarded_for, options_.trusted_proxies);
   const std::string_view path = path_below(settings_.path_prefix, outcome.request.path());
   std::string refusal;
   if (outcome.kind == wire::HttpOutcome::Kind::error) {
@@ -75,6 +77,8 @@ size_t Dialogue::on_http(Session& session, std::string_view bytes) {
   }
   if (!refusal.empty()) {
     metrics_.handshakes_refused.add(1);
+    shard_.log().debug("connection {} from {}: handshake refused", session.self.slot(),
+                       net::IpText(session.client));
     sessions_.write_raw(session, refusal);
     sessions_.close(session, wire::CloseCode::done, "");
     return bytes.size();
@@ -87,6 +91,7 @@ size_t Dialogue::on_http(Session& session, std::string_view bytes) {
 void Dialogue::on_leave(Session& session, net::ByteStream stream, std::string_view unread,
                         std::string unsent) {
   auto* moved = new MovedConnection{.stream = std::move(stream),
+                                    .client = session.client,
                                     .decoder = session.connection.decoder(),
                                     .unread = std::exchange(leaving_hello_, {}),
                                     .unsent = std::move(unsent)};

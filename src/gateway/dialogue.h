@@ -31,6 +31,7 @@ class Dialogue final : public SessionEvents {
     uint32_t shards = 1;       ///< that carry chat; identities are spread over them
     ShardId http_service = 0;  ///< gets the connections that want no WebSocket
     ShardId dispatcher = 0;
+    std::span<const net::IpNetwork> trusted_proxies = {};  ///< outlives the dialogue
   };
 
   static constexpr uint32_t kGraceTimer = 16;

@@ -17,6 +17,7 @@ struct GatewayMetrics {
   Cell connections;  ///< level
   Cell connections_refused;
   Cell accepts_paused;
+  Cell proxy_headers_refused;
   Cell handshakes_refused;
   Cell tls_handshakes;
   Cell tls_failed;

@@ -68,6 +68,8 @@ void Dialogue::hello(Session& session, const wire::ClientMessage& message, std::
 void Dialogue::refuse_hello(Session& session, wire::ErrorCode code, std::string_view words,
                             wire::CloseCode close) {
   metrics_.hello_errors.add(1);
+  shard_.log().debug("connection {} from {}: hello refused: {}", session.self.slot(),
+                     net::IpText(session.client), words);
   refuse(session, {.code = code, .message = words});
   if (session.phase != Session::Phase::dead) sessions_.close(session, close, words);
 }

@@ -13,6 +13,7 @@ namespace taut::gateway {
 /// decoder.
 struct MovedConnection {
   net::ByteStream stream;
+  net::IpAddress client;
   wire::WsDecoder decoder{wire::WsDecoder::Peer::client};
   SecretString unread;  ///< not understood yet, the hello included
   std::string unsent;   ///< not written yet: the answer to the handshake

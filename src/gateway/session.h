@@ -18,6 +18,7 @@ namespace taut::gateway {
 struct Session {
   /// In the order of a life.
   enum class Phase : uint8_t {
+    proxy,    ///< waits for what a proxy says about it
     tls,      ///< agrees on keys
     http,     ///< waits for the request that opens the WebSocket
     hello,    ///< a WebSocket that has not said who it is
@@ -26,13 +27,15 @@ struct Session {
     dead,     ///< descriptor closed; erased at the end of the turn
   };
 
-  Session(Handle handle, net::ByteStream stream, uint32_t frame_bytes_max)
+  Session(Handle handle, net::ByteStream stream, const net::IpAddress& from, uint32_t frame_bytes_max)
       : self(handle),
         connection(std::move(stream), frame_bytes_max),
+        client(from),
         phase(connection.stream().encrypted() ? Phase::tls : Phase::http) {}
 
   Handle self;
   net::Connection connection;
+  net::IpAddress client;  ///< as a trusted proxy says, else the peer
   Timer timer;
   hub::Liveness liveness;
   hub::Endpoint* endpoint = nullptr;  ///< phase open: never null
@@ -58,7 +61,9 @@ struct Session {
   bool leaving = false;                ///< to be handed over as soon as the current frame is done
 
   /// The 101 is queued or sent: frames may follow.
-  [[nodiscard]] bool is_websocket() const { return phase != Phase::tls && phase != Phase::http; }
+  [[nodiscard]] bool is_websocket() const {
+    return phase != Phase::proxy && phase != Phase::tls && phase != Phase::http;
+  }
   [[nodiscard]] bool holds(Handle conversation) const {
     for (const Handle h : held) {
       if (h == conversation) return true;

@@ -55,6 +55,7 @@ void Sessions::opened(Session& session, hub::Endpoint& endpoint) {
 void Sessions::on_event(const PollEvent& event) {
   Session* session = sessions_.find(Handle::from_bits(event.token));
   if (session == nullptr || session->phase == Session::Phase::dead) return;
+  if (session->phase == Session::Phase::proxy) return read_proxy_header(*session);
   if (session->phase == Session::Phase::tls) return await_handshake(*session);
   if (event.writable && session->write_blocked) {
     session->write_blocked = false;
@@ -285,9 +286,9 @@ void Sessions::after_write(Session& session) {
 void Sessions::say_slow(Session& session) {
   metrics_.closed_slow.add(1);
   shard_.log().info(
-      "connection {} of {} reads too slowly: closed with 4103, {} bytes unread", session.self.slot(),
+      "connection {} of {} from {} reads too slowly: closed with 4103, {} bytes unread", session.self.slot(),
       session.endpoint == nullptr ? std::string_view("nobody") : std::string_view(session.endpoint->id),
-      session.connection.out().pending_bytes());
+      net::IpText(session.client), session.connection.out().pending_bytes());
   if (!session.connection.drop_unstarted(shard_.pool(), back_)) return drop(session);
   close(session, wire::CloseCode::slow_consumer, "slow consumer");
 }

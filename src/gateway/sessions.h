@@ -67,11 +67,13 @@ class Sessions {
   void set_events(SessionEvents& events) { events_ = &events; }
 
   /// A fresh connection in phase tls or http; nullptr (and the descriptor closed) when it cannot be watched.
-  Session* accept(net::ByteStream stream);
+  Session* accept(net::ByteStream stream, const net::IpAddress& client);
+  /// The same behind a proxy: it begins with the header of the PROXY protocol.
+  void accept_announced(net::ByteStream stream, const net::IpAddress& proxy);
   /// A connection that comes from another shard in phase hello, with what that had not understood and not
   /// sent.
-  void adopt(net::ByteStream stream, const wire::WsDecoder& decoder, std::span<char> unread,
-             std::string_view unsent);
+  void adopt(net::ByteStream stream, const net::IpAddress& client, const wire::WsDecoder& decoder,
+             std::span<char> unread, std::string_view unsent);
   [[nodiscard]] Session* find(Handle handle) { return sessions_.find(handle); }
   [[nodiscard]] uint32_t size() const { return sessions_.size(); }
 
@@ -122,6 +124,7 @@ class Sessions {
   [[nodiscard]] static bool is_secret(const Session& session) {
     return session.phase == Session::Phase::http || session.phase == Session::Phase::hello;
   }
+  void read_proxy_header(Session& session);
   void await_handshake(Session& session);
   void continue_handshake();
   void take_handshake_step(Session& session);

@@ -5,11 +5,12 @@
 
 #include "base/bytes.h"
 #include "gateway/sessions.h"
+#include "wire/proxy_header.h"
 
 namespace taut::gateway {
 
-Session* Sessions::accept(net::ByteStream stream) {
-  Session& session = sessions_.emplace(std::move(stream), limits_.frame_bytes_max);
+Session* Sessions::accept(net::ByteStream stream, const net::IpAddress& client) {
+  Session& session = sessions_.emplace(std::move(stream), client, limits_.frame_bytes_max);
   session.timer.kind = kSessionTimer;
   session.timer.owner = session.self.bits();
   session.deadline_ns = running_now_ns() + limits_.hello_timeout_ns;
@@ -26,9 +27,35 @@ Session* Sessions::accept(net::ByteStream stream) {
   return &session;
 }
 
-void Sessions::adopt(net::ByteStream stream, const wire::WsDecoder& decoder, std::span<char> unread,
-                     std::string_view unsent) {
-  Session* session = accept(std::move(stream));
+void Sessions::accept_announced(net::ByteStream stream, const net::IpAddress& proxy) {
+  Session* session = accept(std::move(stream), proxy);
+  if (session != nullptr) session->phase = Session::Phase::proxy;
+}
+
+/// Reads exactly the header: what follows belongs to TLS or HTTP.
+void Sessions::read_proxy_header(Session& session) {
+  const auto known = wire::parse_proxy_header(session.connection.kept());
+  const auto missing = static_cast<uint32_t>(known.size - session.connection.kept().size());
+  std::span<char> unread;
+  const net::IoResult result = session.connection.receive_plain(scratch_, shard_.pool(), missing, unread);
+  if (result.status == net::Io::closed) return drop(session);
+  const auto header = wire::parse_proxy_header({unread.data(), unread.size()});
+  switch (header.kind) {
+    case wire::ProxyHeader::Kind::need_more:
+      return keep(session, unread);
+    case wire::ProxyHeader::Kind::error:
+      metrics_.proxy_headers_refused.add(1);
+      shard_.log().warn("proxy {}: PROXY header refused: {}", net::IpText(session.client), header.detail);
+      return drop(session);
+    case wire::ProxyHeader::Kind::header:
+      if (header.has_source) session.client = {header.source};
+      session.phase = session.connection.stream().encrypted() ? Session::Phase::tls : Session::Phase::http;
+  }
+}
+
+void Sessions::adopt(net::ByteStream stream, const net::IpAddress& client, const wire::WsDecoder& decoder,
+                     std::span<char> unread, std::string_view unsent) {
+  Session* session = accept(std::move(stream), client);
   if (session == nullptr) return;
   session->phase = Session::Phase::hello;
   session->connection.decoder() = decoder;

@@ -260,6 +260,8 @@ Config serve_config(Settings& settings) {
 Status check(const Settings& s) {
   if (s.tls_cert.empty() != s.tls_key.empty())
     return fail("--tls-cert and --tls-key go together: give both, or none for plain connections");
+  if (s.proxy_protocol && s.trusted_proxies.empty())
+    return fail("--proxy-protocol needs --trusted-proxy: without one nobody may say who the client is");
   if (s.soft_limit_bytes > s.hard_limit_bytes) {
     return fail("--soft-limit-bytes " + std::to_string(s.soft_limit_bytes) + " is above --hard-limit-bytes " +
                 std::to_string(s.hard_limit_bytes) + ": lower the first or raise the second");

@@ -23,8 +23,10 @@ struct Settings {
   HostPort listen{"127.0.0.1", 8080};  ///< WebSocket and HTTP; port 0 takes a free one
   std::string tls_cert;                ///< empty: connections are plain
   std::string tls_key;
-  std::vector<std::string> origins;  ///< allowed Origin headers beside Origin == Host
-  std::string path_prefix;           ///< empty, or begins and does not end with a slash
+  std::vector<std::string> origins;          ///< allowed Origin headers beside Origin == Host
+  std::string path_prefix;                   ///< empty, or begins and does not end with a slash
+  std::vector<std::string> trusted_proxies;  ///< networks
+  bool proxy_protocol = false;
   uint32_t connections_max = 16'000;
   uint32_t hello_timeout_ms = 10'000;
   Rate handshake_rate{1'000, 2'000};  ///< new connections, per shard

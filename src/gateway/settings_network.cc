@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "net/ip_address.h"
+
 namespace taut::gateway {
 
 namespace {
@@ -21,6 +23,11 @@ Status is_path_prefix(std::string_view text) {
       text.starts_with('/') && !text.ends_with('/') && text.find("//") == std::string_view::npos;
   if (text.empty() || (shape && text.find_first_not_of(kChars) == std::string_view::npos)) return {};
   return fail("a path like /x or /x/y, of letters, digits and - . _ ~, without a slash at the end");
+}
+
+Status is_network(std::string_view text) {
+  const Result<net::IpNetwork> network = net::IpNetwork::parse(text);
+  return network ? Status() : std::unexpected(network.error());
 }
 
 }  // namespace
@@ -54,6 +61,16 @@ void add_network_rows(std::vector<ConfigRow>& rows, Settings& s) {
                   .help = "Path below which everything is served, such as /x for /x/v1/chat",
                   .value_name = "PATH",
                   .check = is_path_prefix});
+  rows.push_back({.key = "trusted-proxy",
+                  .section = "Network",
+                  .field = &s.trusted_proxies,
+                  .help = "Network of proxies whose X-Forwarded-For names the client; may repeat",
+                  .value_name = "CIDR",
+                  .check = is_network});
+  rows.push_back({.key = "proxy-protocol",
+                  .section = "Network",
+                  .field = &s.proxy_protocol,
+                  .help = "Connections of trusted proxies begin with the header of PROXY version 2"});
   rows.push_back({.key = "connections-max",
                   .section = "Network",
                   .field = &s.connections_max,

@@ -48,6 +48,12 @@ TEST(ServeSettings, APathPrefixBeginsAndDoesNotEndWithASlash) {
     EXPECT_THAT(serve_error({"--path-prefix", bad}), HasSubstr("a path like /x or /x/y")) << bad;
 }
 
+TEST(ServeSettings, TrustedProxiesAreNetworksAndTheProxyProtocolNeedsThem) {
+  EXPECT_THAT(serve_error({"--trusted-proxy", "10.0.0.0/99"}), HasSubstr("a network like 10.0.0.0/8"));
+  EXPECT_THAT(serve_error({"--proxy-protocol"}), HasSubstr("--proxy-protocol needs --trusted-proxy"));
+  EXPECT_EQ(serve_error({"--proxy-protocol", "--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "::1"}), "");
+}
+
 TEST(ServeSettings, TheDefaultsPassTheirOwnLimits) {
   Settings settings;
   Config config = serve_config(settings);

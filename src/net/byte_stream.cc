@@ -31,7 +31,10 @@ IoResult write_plain(int fd, std::span<const iovec> pieces) {
 }  // namespace
 
 IoResult ByteStream::read(std::span<char> room) {
-  if (tls_) return tls_.read(room);
+  return tls_ ? tls_.read(room) : read_plain(room);
+}
+
+IoResult ByteStream::read_plain(std::span<char> room) {
   const ssize_t n = ::recv(fd_.get(), room.data(), room.size(), 0);
   if (n > 0) return {Io::done, static_cast<uint32_t>(n)};
   return {n < 0 && again(errno) ? Io::would_block : Io::closed, 0};

@@ -27,6 +27,8 @@ class ByteStream {
 
   /// What has come, at most the room. REQUIRES: room for TlsSession::kRecordBytes when encrypted.
   [[nodiscard]] IoResult read(std::span<char> room);
+  /// What has come before TLS begins, at most the room.
+  [[nodiscard]] IoResult read_plain(std::span<char> room);
   /// As much of the pieces as the socket takes at once: `bytes` of them are written even when the status is
   /// would_block. After done, some may be left, and the socket may take more. REQUIRES: at least one piece.
   [[nodiscard]] IoResult write(std::span<const iovec> pieces);

@@ -32,18 +32,31 @@ Connection::~Connection() {
   TAUT_ASSERT(kept_ == nullptr && out_.empty());
 }
 
+uint32_t Connection::bring_kept(Scratch& scratch, BufferPool& pool) {
+  if (kept_ == nullptr) return 0;
+  const uint32_t held = kept_->written;
+  TAUT_ASSERT(held <= scratch.capacity);
+  std::memcpy(scratch.data, kept_->data(), held);
+  pool.release(kept_);
+  kept_ = nullptr;
+  return held;
+}
+
 IoResult Connection::receive(Scratch& scratch, BufferPool& pool, bool from_socket, std::span<char>& unread) {
-  uint32_t held = 0;
-  if (kept_ != nullptr) {
-    held = kept_->written;
-    TAUT_ASSERT(held + (from_socket ? Scratch::kReadBytes : 0) <= scratch.capacity);
-    std::memcpy(scratch.data, kept_->data(), held);
-    pool.release(kept_);
-    kept_ = nullptr;
-  }
+  const uint32_t held = bring_kept(scratch, pool);
   unread = {scratch.data, held};
   if (!from_socket) return {Io::done, 0};
+  TAUT_ASSERT(held + Scratch::kReadBytes <= scratch.capacity);
   const IoResult result = stream_.read({scratch.data + held, Scratch::kReadBytes});
+  unread = {scratch.data, held + result.bytes};
+  return result;
+}
+
+IoResult Connection::receive_plain(Scratch& scratch, BufferPool& pool, uint32_t bytes,
+                                   std::span<char>& unread) {
+  const uint32_t held = bring_kept(scratch, pool);
+  TAUT_ASSERT(held + bytes <= scratch.capacity);
+  const IoResult result = stream_.read_plain({scratch.data + held, bytes});
   unread = {scratch.data, held + result.bytes};
   return result;
 }

@@ -48,6 +48,9 @@ class Connection {
   /// `unread` is then everything not yet understood; valid until the scratch is used again.
   [[nodiscard]] IoResult receive(Scratch& scratch, BufferPool& pool, bool from_socket,
                                  std::span<char>& unread);
+  /// The same for what comes before TLS begins: at most `bytes` are read.
+  [[nodiscard]] IoResult receive_plain(Scratch& scratch, BufferPool& pool, uint32_t bytes,
+                                       std::span<char>& unread);
   /// Keeps the bytes that were not understood for the next receive(), and wipes them there if they are
   /// `secret`. False when the pool is exhausted.
   [[nodiscard]] bool keep(BufferPool& pool, std::span<const char> rest, bool secret = false);
@@ -70,6 +73,9 @@ class Connection {
   }
 
  private:
+  /// Brings what was kept to the front of the scratch; returns how much that is.
+  uint32_t bring_kept(Scratch& scratch, BufferPool& pool);
+
   ByteStream stream_;
   wire::WsDecoder decoder_;
   Block* kept_ = nullptr;

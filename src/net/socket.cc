@@ -94,16 +94,19 @@ std::string local_address(int fd) {
   return std::string(host.data()) + ":" + std::to_string(ntohs(v4->sin_port));
 }
 
-Fd accept_from(int listener, bool& exhausted) {
-  exhausted = false;
-  Fd fd(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (!fd) {
-    exhausted = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
-    return fd;
+Accepted accept_from(int listener) {
+  sockaddr_storage peer{};
+  socklen_t length = sizeof(peer);
+  Accepted accepted{.fd = Fd(::accept4(listener, reinterpret_cast<sockaddr*>(&peer), &length,
+                                       SOCK_NONBLOCK | SOCK_CLOEXEC))};
+  if (!accepted.fd) {
+    accepted.exhausted = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
+    return accepted;
   }
+  accepted.peer = IpAddress::of(peer);
   const int on = 1;
-  ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-  return fd;
+  ::setsockopt(accepted.fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  return accepted;
 }
 
 void send_last_word(int fd, std::string_view bytes) {

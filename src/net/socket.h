@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "net/ip_address.h"
 
 namespace taut::net {
 
@@ -42,9 +43,13 @@ class Fd {
 /// "HOST:PORT" as really bound.
 [[nodiscard]] std::string local_address(int fd);
 
-/// The next waiting connection, non-blocking, TCP_NODELAY; an empty Fd when there is none. `exhausted` is set
-/// when the process is out of descriptors (the connection stays in the backlog).
-[[nodiscard]] Fd accept_from(int listener, bool& exhausted);
+/// The next waiting connection, non-blocking, TCP_NODELAY.
+struct Accepted {
+  Fd fd;  ///< empty when there is none
+  IpAddress peer;
+  bool exhausted = false;  ///< the process is out of descriptors, and the connection stays in the backlog
+};
+[[nodiscard]] Accepted accept_from(int listener);
 
 /// Writes what the socket takes at once and lets the rest go: a last word to somebody who is turned away.
 void send_last_word(int fd, std::string_view bytes);

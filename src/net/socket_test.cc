@@ -83,19 +83,20 @@ TEST(ListenOn, ATakenPortIsOneLineWithTheRemedy) {
 TEST(AcceptFrom, GivesNothingWhileNobodyWaits) {
   const Result<Fd> listener = listen_on("127.0.0.1:0");
   ASSERT_TRUE(listener);
-  bool exhausted = true;
-  EXPECT_FALSE(accept_from(listener->get(), exhausted));
-  EXPECT_FALSE(exhausted);
+  const Accepted none = accept_from(listener->get());
+  EXPECT_FALSE(none.fd);
+  EXPECT_FALSE(none.exhausted);
 }
 
 TEST(AcceptFrom, GivesNonBlockingConnectionsThatSendAtOnce) {
   const Result<Fd> listener = listen_on("127.0.0.1:0");
   ASSERT_TRUE(listener);
   const Fd client = connect_to(local_address(listener->get()));
-  bool exhausted = true;
-  const Fd fd = accept_from(listener->get(), exhausted);
+  const Accepted accepted = accept_from(listener->get());
+  const Fd& fd = accepted.fd;
   ASSERT_TRUE(fd);
-  EXPECT_FALSE(exhausted);
+  EXPECT_FALSE(accepted.exhausted);
+  EXPECT_EQ(std::string_view(IpText(accepted.peer)), "127.0.0.1");
   EXPECT_NE(::fcntl(fd.get(), F_GETFL) & O_NONBLOCK, 0);
   EXPECT_NE(::fcntl(fd.get(), F_GETFD) & FD_CLOEXEC, 0);
   int on = 0;

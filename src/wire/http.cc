@@ -74,6 +74,11 @@ HttpRequest request_of(BeastRequest&& from) {
   request.origin = from[Field::origin];
   request.authorization = from[Field::authorization];
   request.content_type = from[Field::content_type];
+  const auto [begin, end] = from.equal_range("X-Forwarded-For");
+  for (auto it = begin; it != end; ++it) {
+    if (!request.forwarded_for.empty()) request.forwarded_for += ',';
+    request.forwarded_for += std::string_view(it->value());
+  }
   request.websocket_key = from[Field::sec_websocket_key];
   request.websocket_version = from[Field::sec_websocket_version];
   request.websocket_protocol = from[Field::sec_websocket_protocol];

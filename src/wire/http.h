@@ -25,6 +25,7 @@ struct HttpRequest {
   std::string host;
   std::string origin;
   std::string authorization;
+  std::string forwarded_for;  ///< all X-Forwarded-For headers, joined by commas
   std::string content_type;
   std::string websocket_key;
   std::string websocket_version;
