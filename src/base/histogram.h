@@ -39,28 +39,28 @@ class Histogram {
   void record(int64_t value_ns) noexcept { record(value_ns, 1); }
   void record(int64_t value_ns, uint64_t times) noexcept {
     const auto value = static_cast<uint64_t>(std::clamp<int64_t>(value_ns, 0, kValueMax));
+    max_.store(std::max(max_.load(), value));  // first: readers look no further
     add(cells_[index_of(value)], times);
     add(sum_, value * times);
-    max_.store(std::max(max_.load(), value));
   }
 
   /// Adds all that `other` holds, whatever its cells are.
   template <class OtherCell>
   void merge(const Histogram<OtherCell>& other) noexcept {
-    for (size_t i = 0; i < cells_.size(); ++i) add(cells_[i], other.cells_[i].load());
+    for (size_t i = 0, used = other.used(); i < used; ++i) add(cells_[i], other.cells_[i].load());
     add(sum_, other.sum_.load());
     max_.store(std::max(max_.load(), other.max_.load()));
   }
 
   void reset() noexcept {
-    for (CellType& cell : cells_) cell.store(0);
+    for (size_t i = 0, used = this->used(); i < used; ++i) cells_[i].store(0);
     sum_.store(0);
     max_.store(0);
   }
 
   [[nodiscard]] uint64_t count() const noexcept {
     uint64_t n = 0;
-    for (const CellType& cell : cells_) n += cell.load();
+    for (size_t i = 0, used = this->used(); i < used; ++i) n += cells_[i].load();
     return n;
   }
   /// Exact, except for values beyond kValueMax.
@@ -74,7 +74,8 @@ class Histogram {
   }
 
   /// The largest value of the bucket in which the percentile lies, never more than max_ns(); 0 when empty.
-  /// 100 gives max_ns(). REQUIRES: 0 <= percent <= 100. Walks all buckets: some microseconds.
+  /// 100 gives max_ns(). REQUIRES: 0 <= percent <= 100. Walks the buckets up to the largest value: some
+  /// microseconds.
   [[nodiscard]] int64_t percentile_ns(double percent) const noexcept {
     TAUT_ASSERT(percent >= 0.0 && percent <= 100.0);
     const uint64_t n = count();
@@ -83,7 +84,7 @@ class Histogram {
     const uint64_t rank =
         std::clamp<uint64_t>(static_cast<uint64_t>(std::ceil(exact)), 1, std::max<uint64_t>(n, 1));
     uint64_t seen = 0;
-    for (size_t i = 0; i < cells_.size(); ++i) {
+    for (size_t i = 0, used = this->used(); i < used; ++i) {
       seen += cells_[i].load();
       if (seen >= rank) return std::min(highest_of(i), max_ns());
     }
@@ -93,7 +94,7 @@ class Histogram {
   /// Calls fn(lowest_ns, highest_ns, count) for every bucket that is not empty, ascending.
   template <class F>
   void for_each(F&& fn) const {
-    for (size_t i = 0; i < cells_.size(); ++i) {
+    for (size_t i = 0, used = this->used(); i < used; ++i) {
       const uint64_t n = cells_[i].load();
       if (n != 0) fn(lowest_of(i), highest_of(i), n);
     }
@@ -118,6 +119,8 @@ class Histogram {
   friend class Histogram;
   static constexpr uint64_t kLinearMask = (uint64_t{1} << (kHalfBits + 1)) - 1;
 
+  /// Buckets that may hold something.
+  [[nodiscard]] size_t used() const noexcept { return index_of(max_.load()) + 1; }
   static void add(CellType& cell, uint64_t n) noexcept { cell.store(cell.load() + n); }
 
   std::vector<CellType> cells_;

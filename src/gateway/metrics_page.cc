@@ -183,9 +183,9 @@ void add_shards(Page& page, const std::vector<MetricsSource>& sources) {
 }
 
 template <class Pick>
-void add_times(Page& page, const std::vector<MetricsSource>& sources, std::string_view name,
+void add_times(Page& page, const std::vector<MetricsSource>& sources, Histogram<>& sum, std::string_view name,
                const std::string& label, Pick&& pick) {
-  Histogram<> sum;
+  sum.reset();
   for (const MetricsSource& source : sources) {
     if (source.gateway != nullptr) sum.merge(pick(*source.gateway));
   }
@@ -239,13 +239,14 @@ std::string metrics_page(const std::vector<MetricsSource>& sources) {
   add_gateway(page, sources);
   add_shards(page, sources);
   page.head("taut_stage_seconds", "summary", "Time of sampled messages in each stage of their way");
+  Histogram<> sum;  // one for all: it is large
   for (size_t i = 0; i < kStages; ++i) {
-    add_times(page, sources, "taut_stage_seconds", "stage=\"" + std::string(kStageNames[i]) + "\"",
+    add_times(page, sources, sum, "taut_stage_seconds", "stage=\"" + std::string(kStageNames[i]) + "\"",
               [i](const GatewayMetrics& m) -> const LiveHistogram& { return m.stage_ns[i]; });
   }
   page.head("taut_message_seconds", "summary",
             "Time of sampled messages from readable to written, all stages");
-  add_times(page, sources, "taut_message_seconds", {},
+  add_times(page, sources, sum, "taut_message_seconds", {},
             [](const GatewayMetrics& m) -> const LiveHistogram& { return m.message_ns; });
   add_memory(page, sources);
   return page.take();
