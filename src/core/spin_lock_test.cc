@@ -85,7 +85,7 @@ const std::array kWaits = {
          }},
     Wait{"EventfdWrite", [] { (*make_epoll_poller())->wake(); }},
     Wait{"FileOpen", [] { static_cast<void>(PosixFileSystem().open("/tmp/taut-never-opened")); }},
-    Wait{"FileRead", [] { static_cast<void>(PosixFileSystem().read_whole("/proc/self/stat", 4096)); }},
+    Wait{"FileRead", [] { static_cast<void>(PosixFileSystem().read_front("/proc/self/stat", 4096)); }},
     Wait{"DirectorySync", [] { static_cast<void>(PosixFileSystem().sync_directory("/tmp")); }},
 };
 
