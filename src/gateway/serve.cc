@@ -18,6 +18,7 @@
 #include "auth/admin_key.h"
 #include "auth/secret.h"
 #include "base/clock.h"
+#include "base/exit_code.h"
 #include "base/file.h"
 #include "core/cell.h"
 #include "core/cpu_latency_hold.h"

@@ -4,14 +4,9 @@
 #include <cstdint>
 #include <string>
 
-namespace taut::load {
+#include "base/exit_code.h"
 
-/// Exit codes of every load program. `void_run` means that the numbers must not be used: the generator could
-/// not keep its own schedule, or a message was lost, doubled, reordered or damaged.
-inline constexpr int kExitOk = 0;
-inline constexpr int kExitFailed = 1;
-inline constexpr int kExitUsage = 2;
-inline constexpr int kExitVoid = 3;
+namespace taut::load {
 
 /// Most pairs in one run: the stamp carries the flow in 16 bits and each pair may have two flows.
 inline constexpr uint32_t kPairsMax = 4096;

@@ -5,15 +5,9 @@
 #include <string_view>
 
 #include "base/config.h"
+#include "base/exit_code.h"
 
 namespace taut {
-
-/// Exit codes of every command.
-inline constexpr int kExitOk = 0;
-inline constexpr int kExitFailed = 1;  ///< the host or the peer refused
-inline constexpr int kExitUsage =
-    2;  ///< the command line, the settings file or a file that they name is wrong
-inline constexpr int kExitVoid = 3;  ///< a measurement ran but must not be used
 
 using Arguments = std::span<const char* const>;
 

@@ -14,9 +14,6 @@ using load::ArrivalKind;
 using load::Direction;
 using load::FloorKind;
 
-static_assert(kExitOk == load::kExitOk && kExitFailed == load::kExitFailed &&
-              kExitUsage == load::kExitUsage && kExitVoid == load::kExitVoid);
-
 constexpr std::array<std::string_view, 3> kDirections{"visitor", "agent", "both"};
 constexpr std::array<std::string_view, 2> kArrivals{"even", "poisson"};
 constexpr std::array<std::string_view, 2> kFloors{"epoll", "spin"};

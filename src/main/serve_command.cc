@@ -6,9 +6,6 @@
 
 namespace taut {
 
-static_assert(kExitOk == gateway::kExitOk && kExitFailed == gateway::kExitFailed &&
-              kExitUsage == gateway::kExitUsage);
-
 int run_serve(Arguments arguments) {
   gateway::Settings settings;
   Config config = gateway::serve_config(settings);
