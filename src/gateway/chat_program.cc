@@ -22,13 +22,12 @@ constexpr std::string_view kTurnedAway =
     "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 SessionLimits limits_of(const Settings& s) {
-  constexpr int64_t kMs = 1'000'000;
   return {.frame_bytes_max = frame_bytes_max(s),
           .soft_limit_bytes = s.soft_limit_bytes,
           .hard_limit_bytes = s.hard_limit_bytes,
-          .slow_reader_ns = s.slow_reader_ms * kMs,
-          .hello_timeout_ns = s.hello_timeout_ms * kMs,
-          .ping_ns = s.ping_ms * kMs};
+          .slow_reader_ns = s.slow_reader_ms * kMsNs,
+          .hello_timeout_ns = s.hello_timeout_ms * kMsNs,
+          .ping_ns = s.ping_ms * kMsNs};
 }
 
 uint32_t share_of(uint32_t total, uint32_t shards) {
@@ -47,11 +46,10 @@ Conversations::Options conversation_options(const Settings& s, const Layout& lay
 }
 
 chat::Dispatcher::Options dispatcher_options(const Settings& s, const Layout& layout) {
-  constexpr int64_t kMs = 1'000'000;
   return {.groups = static_cast<uint32_t>(s.groups.size()),
           .conversations_max = share_of(s.conversations_max, layout.chat_shards) * layout.chat_shards,
-          .accept_ns = s.accept_ms * kMs,
-          .grace_ns = s.agent_grace_ms * kMs};
+          .accept_ns = s.accept_ms * kMsNs,
+          .grace_ns = s.agent_grace_ms * kMsNs};
 }
 
 /// Everybody who is connected, should all be at home here, and everybody whose conversation is not closed
@@ -63,6 +61,7 @@ uint32_t identities_max(const Settings& s, const Layout& layout) {
 /// REQUIRES: the table has checked them.
 std::vector<net::IpNetwork> networks_of(const std::vector<std::string>& texts) {
   std::vector<net::IpNetwork> networks;
+  networks.reserve(texts.size());
   for (const std::string& text : texts) networks.push_back(*net::IpNetwork::parse(text));
   return networks;
 }

@@ -1,6 +1,7 @@
 #include "gateway/conversation_request.h"
 
 #include <array>
+#include <cstddef>
 #include <cstring>
 
 #include "core/no_views.h"
@@ -120,9 +121,9 @@ ConversationRequest unpack(const Block& block) {
 }
 
 Trace trace_of(const Block& block) {
-  PackedHeader header;
-  std::memcpy(&header, block.data(), sizeof(header));
-  return header.trace;
+  Trace trace;
+  std::memcpy(&trace, block.data() + offsetof(PackedHeader, trace), sizeof(trace));
+  return trace;
 }
 
 }  // namespace taut::gateway

@@ -1,6 +1,4 @@
 // What parties may ask of a conversation (the requests of gateway/conversations.h).
-#include <algorithm>
-
 #include "base/assert.h"
 #include "gateway/conversations.h"
 #include "gateway/item_frames.h"
@@ -95,13 +93,12 @@ void Conversations::transfer(const ConversationRequest& request) {
     static_cast<void>(ask_dispatcher(MailKind::transfer_wanted, request.from, *record, request.to_agent, 0));
     return;
   }
-  const auto group = std::ranges::find(options_.groups, request.to_group);
-  if (group == options_.groups.end()) {
+  const std::optional<chat::GroupId> group = find_group(request.to_group);
+  if (!group) {
     return refuse(request.from, request.conversation, wire::ErrorCode::bad_field,
                   "to: there is no group of this name");
   }
-  static_cast<void>(ask_dispatcher(MailKind::transfer_wanted, request.from, *record, {},
-                                   static_cast<chat::GroupId>(group - options_.groups.begin())));
+  static_cast<void>(ask_dispatcher(MailKind::transfer_wanted, request.from, *record, {}, *group));
 }
 
 /// Whether the agent gets it is the dispatcher's to say.

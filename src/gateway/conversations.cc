@@ -138,25 +138,30 @@ int64_t Conversations::wall_ms() {
 
 void Conversations::refuse(const Requester& from, std::string_view conversation, wire::ErrorCode code,
                            std::string_view message, Lane lane) {
-  courier_.answer(from.connection,
-                  wire::ErrorMessage{.has_ref = from.has_ref,
-                                     .ref = from.ref,
-                                     .conversation = conversation,
-                                     .code = code,
-                                     .message = message,
-                                     .retryable = wire::retryable(code)},
-                  lane);
+  refuse(from,
+         {.conversation = conversation, .code = code, .message = message, .retryable = wire::retryable(code)},
+         lane);
 }
 
 void Conversations::refuse(const Requester& from, std::string_view conversation, chat::Code code, Lane lane) {
-  courier_.answer(from.connection,
-                  wire::ErrorMessage{.has_ref = from.has_ref,
-                                     .ref = from.ref,
-                                     .conversation = conversation,
-                                     .code = wire_term(code),
-                                     .message = words_of(code),
-                                     .retryable = code == chat::Code::capacity},
-                  lane);
+  refuse(from,
+         {.conversation = conversation,
+          .code = wire_term(code),
+          .message = words_of(code),
+          .retryable = code == chat::Code::capacity},
+         lane);
+}
+
+void Conversations::refuse(const Requester& from, wire::ErrorMessage error, Lane lane) {
+  error.has_ref = from.has_ref;
+  error.ref = from.ref;
+  courier_.answer(from.connection, error, lane);
+}
+
+std::optional<chat::GroupId> Conversations::find_group(std::string_view name) const {
+  const auto it = std::ranges::find(options_.groups, name);
+  if (it == options_.groups.end()) return std::nullopt;
+  return static_cast<chat::GroupId>(it - options_.groups.begin());
 }
 
 wire::ListEntry Conversations::list_entry(const ConversationRecord& record) const {
@@ -182,11 +187,11 @@ void Conversations::open(const OpenRequest& request) {
   if (!request.conversation.empty()) return reopen(request, *visitor);
   chat::GroupId group = 0;
   if (!request.group.empty()) {
-    const auto it = std::ranges::find(options_.groups, request.group);
-    if (it == options_.groups.end()) {
+    const std::optional<chat::GroupId> named = find_group(request.group);
+    if (!named) {
       return refuse(request.from, {}, wire::ErrorCode::bad_field, "group: there is none of this name");
     }
-    group = static_cast<chat::GroupId>(it - options_.groups.begin());
+    group = *named;
   }
   if (ConversationRecord* already = open_one(*visitor, group); already != nullptr) {
     return answer_or_wait(request, *already);

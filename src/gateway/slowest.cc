@@ -6,12 +6,9 @@
 #include <map>
 #include <vector>
 
-#include "base/assert.h"
-
 namespace taut::gateway {
 
 void SlowestBoard::add(const Trace& trace, std::string_view conversation, int64_t now_ns) {
-  TAUT_ASSERT(conversation.size() <= kIdBytesMax);
   if (now_ns >= current_.begin_ns + kMinuteNs) {
     slot_ = (slot_ + 1) % kMinutes;
     current_ = Minute{.begin_ns = now_ns - now_ns % kMinuteNs, .count = 0, .entries = {}};
@@ -25,9 +22,7 @@ void SlowestBoard::add(const Trace& trace, std::string_view conversation, int64_
   for (; at > 0 && current_.entries[at - 1].trace.total_ns() < trace.total_ns(); --at) {
     current_.entries[at] = current_.entries[at - 1];
   }
-  Entry& entry = current_.entries[at];
-  entry = {.trace = trace, .conversation_bytes = static_cast<uint8_t>(conversation.size())};
-  std::ranges::copy(conversation, entry.conversation.begin());
+  current_.entries[at] = {.trace = trace, .conversation = chat::InlineId(conversation)};
   published_[slot_].store(current_);
 }
 

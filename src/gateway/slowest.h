@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/identity.h"
+#include "chat/types.h"
 #include "core/snapshot_cell.h"
 #include "gateway/trace.h"
 
@@ -22,10 +22,9 @@ class SlowestBoard {
 
   struct Entry {
     Trace trace;
-    std::array<char, kIdBytesMax> conversation{};
-    uint8_t conversation_bytes = 0;
+    chat::InlineId conversation;
 
-    [[nodiscard]] std::string_view id() const { return {conversation.data(), conversation_bytes}; }
+    [[nodiscard]] std::string_view id() const { return conversation.view(); }
   };
   /// The slowest first.
   struct Minute {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace taut::gateway {
 
 namespace {
@@ -26,21 +24,29 @@ void Tracer::begin(int64_t turn_ns) {
 }
 
 void Tracer::understood(bool is_message) {
-  current_.sampled = is_message && ++messages_ % options_.sample_every == 0;
+  if (!is_message) {
+    current_ = {};
+    return;
+  }
+  current_.sampled = ++messages_ % options_.sample_every == 0;
   lap(Stage::parse);
 }
 
 void Tracer::resume(const Trace& trace, int64_t turn_ns) {
   current_ = trace;
-  if (current_.sampled) {
-    stamp(current_, Stage::ring);
+  if (current_.started_ns != 0) leave_ring(current_, turn_ns);
+}
+
+void Tracer::leave_ring(Trace& trace, int64_t turn_ns) {
+  if (trace.sampled) {
+    stamp(trace, Stage::ring);
   } else {
-    current_.lap(Stage::ring, turn_ns);
+    trace.lap(Stage::ring, turn_ns);
   }
 }
 
 void Tracer::leave() {
-  if (!current_.sampled) current_.lap(Stage::turn, clock_.mono_ns());
+  if (current_.started_ns != 0 && !current_.sampled) current_.lap(Stage::turn, clock_.mono_ns());
 }
 
 void Tracer::stamp(Trace& trace, Stage stage) {
@@ -49,17 +55,9 @@ void Tracer::stamp(Trace& trace, Stage stage) {
 }
 
 void Tracer::deliver(Trace trace, std::string_view conversation, bool from_ring, int64_t turn_ns) {
-  if (from_ring) {
-    if (trace.sampled) {
-      stamp(trace, Stage::ring);
-    } else {
-      trace.lap(Stage::ring, turn_ns);
-    }
-  }
-  Delivered& delivered = trace.sampled ? sampled_.emplace_back() : oldest_;
-  delivered.trace = trace;
-  delivered.conversation_bytes = std::min(conversation.size(), delivered.conversation.size());
-  std::ranges::copy(conversation.substr(0, delivered.conversation_bytes), delivered.conversation.begin());
+  if (from_ring) leave_ring(trace, turn_ns);
+  SlowestBoard::Entry& delivered = trace.sampled ? sampled_.emplace_back() : oldest_;
+  delivered = {.trace = trace, .conversation = chat::InlineId(conversation)};
 }
 
 void Tracer::begin_flush() {
@@ -72,7 +70,7 @@ void Tracer::end_flush() {
     finish(oldest_, clock_.mono_ns());
     oldest_.trace.started_ns = 0;
   }
-  for (Delivered& delivered : sampled_) {
+  for (SlowestBoard::Entry& delivered : sampled_) {
     if (options_.hook) options_.hook(Stage::write);
     finish(delivered, clock_.mono_ns());
     const Trace& trace = delivered.trace;
@@ -83,11 +81,10 @@ void Tracer::end_flush() {
   sampled_.clear();
 }
 
-void Tracer::finish(Delivered& delivered, int64_t now_ns) {
+void Tracer::finish(SlowestBoard::Entry& delivered, int64_t now_ns) {
   Trace& trace = delivered.trace;
   trace.lap(Stage::write, now_ns);
-  if (!metrics_.slowest.wants(trace.total_ns(), now_ns)) return;
-  metrics_.slowest.add(trace, {delivered.conversation.data(), delivered.conversation_bytes}, now_ns);
+  if (metrics_.slowest.wants(trace.total_ns(), now_ns)) metrics_.slowest.add(trace, delivered.id(), now_ns);
 }
 
 void Tracer::print_record(uint32_t shard, std::string& out) const {

@@ -1,14 +1,12 @@
 // Stamps messages on their way through one shard, and keeps what the stamps say.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
-#include "base/identity.h"
 #include "gateway/gateway_metrics.h"
 #include "gateway/slowest.h"
 #include "gateway/trace.h"
@@ -17,7 +15,7 @@ namespace taut::gateway {
 
 /// One per shard, its thread only. Of one message in `sample_every` every stage is stamped; of the others
 /// only the beginning, the ring and the end, so that a slow one is known whichever it was. That costs a look
-/// at the clock where a request or a message leaves for another shard, and two in a turn that writes. Per
+/// at the clock where a message leaves for another shard, and two in a turn that writes. Per
 /// turn the one of these that began first is kept, and if it is slow enough it goes on the board.
 ///
 /// A message to several endpoints (the owner, the visitor's other windows) is followed to each of them.
@@ -40,8 +38,8 @@ class Tracer {
 
   /// A frame has been found in the bytes of a turn that began at `turn_ns`.
   void begin(int64_t turn_ns);
-  /// It has been understood. Only messages are counted: where they alternate with other frames, as with the
-  /// receipts of who reads along, every second frame might never be one.
+  /// It has been understood. Only messages are followed and counted: where they alternate with other frames,
+  /// as with the receipts of who reads along, every second frame might never be one.
   void understood(bool is_message);
   /// A request has come out of a ring in a turn that began at `turn_ns`.
   void resume(const Trace& trace, int64_t turn_ns);
@@ -75,22 +73,18 @@ class Tracer {
   void print_record(uint32_t shard, std::string& out) const;
 
  private:
-  struct Delivered {
-    Trace trace;
-    std::array<char, kIdBytesMax> conversation{};
-    size_t conversation_bytes = 0;
-  };
-
   void stamp(Trace& trace, Stage stage);
-  void finish(Delivered& delivered, int64_t now_ns);
+  /// It is out of the ring, in a turn that began at `turn_ns`.
+  void leave_ring(Trace& trace, int64_t turn_ns);
+  void finish(SlowestBoard::Entry& delivered, int64_t now_ns);
 
   Clock& clock_;
   GatewayMetrics& metrics_;
   Options options_;
   Trace current_;
   uint32_t messages_ = 0;
-  std::vector<Delivered> sampled_;  ///< of this turn
-  Delivered oldest_;                ///< of this turn, among those that are not sampled; started_ns 0: none
+  std::vector<SlowestBoard::Entry> sampled_;  ///< delivered in this turn
+  SlowestBoard::Entry oldest_;  ///< of this turn, among those that are not sampled; started_ns 0: none
   int64_t flush_began_ns_ = 0;
   std::vector<Trace> record_;
   uint64_t recorded_ = 0;
