@@ -12,7 +12,7 @@
 //              (`own: true`). Only item 1 of a conversation opened here is missing: the answer to open() stands for it.
 //   gap        {conversation, epoch, from, to, reason}: drop the items from … to, they never came to be; unless reason is
 //              `expired` or `missing`: they were, and will not come
-//   welcome, assigned, unassigned, queue, resumed and every other push: the frame as it came
+//   welcome, assigned, unassigned, queue, typing, receipt, resumed and every other push: the frame as it came
 //   failure    an `error` frame that answers no request
 // An agent loads what precedes `assigned.seq` with history().
 
@@ -35,6 +35,7 @@ export const kLimits = Object.freeze({
   backoff_base_ms: 250, // the first wait is uniform in 0 … this
   backoff_max_ms: 30_000,
   welcome_ms: 10_000, // from the first byte of the connection to `welcome`
+  typing_ms: 2_000, // between two `typing` that say the same
   stable_ms: 5_000, // a connection that lived this long starts the back-off anew
 });
 
@@ -87,7 +88,8 @@ export class TautClient extends EventTarget {
   #requests = new Map(); // ref → {frame, resolve, reject, sent}
   #outbox = new Map(); // client_msg_id → send; in the order of send(), the order of the wire
   #refs = new Map(); // ref of a send on this connection → client_msg_id
-  #conversations = new Map(); // id → {epoch, seq, resuming, held}
+  #conversations = new Map(); // id → {epoch, seq, resuming, held, marks: {delivered?, read?}}
+  #typing = new Map(); // id → when `on` was last told on this connection
 
   constructor(options) {
     super();
@@ -165,6 +167,21 @@ export class TautClient extends EventTarget {
     return this.#request({ type: 'close', conversation, reason });
   }
 
+  /** An agent takes what waits, or what nobody has accepted yet, of its groups. */
+  take(conversation) {
+    return this.#request({ type: 'take', conversation });
+  }
+
+  /** An agent gives away what it owns: `to` is {agent} or {group}. */
+  transfer(conversation, to) {
+    return this.#request({ type: 'transfer', conversation, to });
+  }
+
+  /** A page of the agent's unclosed conversations; go on with the answer's `cursor` as long as there is one. */
+  list(scope, { cursor } = {}) {
+    return this.#request({ type: 'list', scope, cursor });
+  }
+
   ping() {
     return this.#request({ type: 'ping' });
   }
@@ -182,6 +199,44 @@ export class TautClient extends EventTarget {
       this.#outbox.set(client_msg_id, { conversation, client_msg_id, text, kind, level, sent: false, resolve, reject });
       this.#flush_outbox();
     });
+  }
+
+  // ── Signals: no answer, nothing to wait for ───────────────────────────────────────────────────────────────────────
+
+  /**
+   * Tells the other side that this one is writing, or has stopped. Call it with every keystroke: what is repeated within
+   * typing_ms is not sent again. Without a connection it is forgotten; the server says `off` for whoever goes away.
+   */
+  typing(conversation, on) {
+    if (this.#state !== 'connected') return;
+    const now = this.#clock.now();
+    const last = this.#typing.get(conversation);
+    if (on ? last !== undefined && now - last < this.#limits.typing_ms : last === undefined) return;
+    if (on) this.#typing.set(conversation, now);
+    else this.#typing.delete(conversation);
+    this.#write({ type: 'typing', conversation, on });
+  }
+
+  /** Everything up to `seq` has arrived here. The highest mark is told, now or after the next `welcome`. */
+  delivered(conversation, seq) {
+    this.#mark('delivered', conversation, seq);
+  }
+
+  /** … has been read. */
+  read(conversation, seq) {
+    this.#mark('read', conversation, seq);
+  }
+
+  #mark(type, conversation, seq) {
+    const cursor = this.#conversations.get(conversation);
+    if (!cursor || seq <= (cursor.marks[type] ?? 0)) return;
+    cursor.marks[type] = seq;
+    if (this.#state === 'connected' && !cursor.resuming) this.#write({ type, conversation, seq });
+  }
+
+  // A mark that was written into a link that broke may not have arrived; telling it twice changes nothing.
+  #repeat_marks(conversation, { marks }) {
+    for (const [type, seq] of Object.entries(marks)) this.#write({ type, conversation, seq });
   }
 
   #request(frame) {
@@ -321,6 +376,7 @@ export class TautClient extends EventTarget {
 
   #forget_connection() {
     this.#refs.clear();
+    this.#typing.clear();
     for (const entry of this.#outbox.values()) entry.sent = false;
     for (const [ref, request] of this.#requests) {
       if (!request.sent) continue;
@@ -439,7 +495,7 @@ export class TautClient extends EventTarget {
   // ── Conversations: the cursor of each is the last item that the application has been given ────────────────────────
 
   #follow(conversation, epoch, seq) {
-    const cursor = { epoch, seq, resuming: false, held: new Map() };
+    const cursor = { epoch, seq, resuming: false, held: new Map(), marks: {} };
     this.#conversations.set(conversation, cursor);
     return cursor;
   }
@@ -487,7 +543,11 @@ export class TautClient extends EventTarget {
   #on_gap(frame) {
     const cursor = this.#conversations.get(frame.conversation);
     if (frame.reason === 'no_such_conversation') this.#conversations.delete(frame.conversation);
-    else if (cursor) cursor.seq = frame.reason === 'expired' ? frame.to : frame.from - 1;
+    else if (cursor) {
+      cursor.seq = frame.reason === 'expired' ? frame.to : frame.from - 1;
+      // What never came to be cannot have been read.
+      for (const [type, seq] of Object.entries(cursor.marks)) cursor.marks[type] = Math.min(seq, cursor.seq);
+    }
     this.#emit('gap', frame);
     this.#flush_outbox();
   }
@@ -498,6 +558,7 @@ export class TautClient extends EventTarget {
     if (cursor) {
       if (seq > cursor.seq) this.#missing(conversation, epoch, cursor.seq + 1, seq);
       Object.assign(cursor, { epoch, seq, resuming: false });
+      this.#repeat_marks(conversation, cursor);
     }
     this.#emit('resumed', frame);
     this.#flush_outbox();

@@ -274,6 +274,17 @@ describe('requests', () => {
     assert.equal((await first).more, false);
   });
 
+  test('of an agent say what the protocol says', async () => {
+    const { client, network } = await start({ role: 'agent' });
+    network.last.welcome({ role: 'agent', id: 'a1' });
+    for (const request of [client.take('c1'), client.transfer('c1', { group: 'support' }), client.list('queued', { cursor: 'x' })]) request.catch(() => {});
+    const [take, transfer, list] = network.last.sent.slice(1).map(({ ref, ...frame }) => frame);
+    assert.deepEqual(take, { type: 'take', conversation: 'c1' });
+    assert.deepEqual(transfer, { type: 'transfer', conversation: 'c1', to: { group: 'support' } });
+    assert.deepEqual(list, { type: 'list', scope: 'queued', cursor: 'x' });
+    client.stop();
+  });
+
   test('fail as retryable when the connection breaks before the answer', async () => {
     const { client, network } = await start();
     network.last.welcome();
@@ -299,6 +310,81 @@ describe('requests', () => {
     network.last.welcome();
     network.last.push({ type: 'error', code: 'bad_json', message: 'x', retryable: false });
     assert.equal(of('failure')[0].code, 'bad_json');
+  });
+});
+
+describe('signals', () => {
+  const ready = async () => {
+    const one = await start();
+    await open_c1(one);
+    for (const seq of [2, 3, 4]) one.network.last.push(message(seq));
+    return one;
+  };
+  const reconnect = async ({ client, network }) => {
+    network.last.drop();
+    client.wake();
+    await settle();
+    network.last.welcome();
+  };
+
+  test('typing is told once in two seconds, its end at once and once', async () => {
+    const { client, clock, network } = await ready();
+    client.typing('c1', false); // it never began
+    client.typing('c1', true);
+    await clock.advance(1999);
+    client.typing('c1', true);
+    await clock.advance(1);
+    client.typing('c1', true);
+    client.typing('c1', false);
+    client.typing('c1', false);
+    assert.deepEqual(network.last.of('typing'), [true, true, false].map((on) => ({ type: 'typing', conversation: 'c1', on })));
+  });
+
+  test('typing without a connection is forgotten, and told anew on the next one', async () => {
+    const one = await ready();
+    one.client.typing('c1', true);
+    one.network.last.drop();
+    one.client.typing('c1', true);
+    one.client.wake();
+    await settle();
+    one.network.last.welcome();
+    assert.equal(one.network.last.of('typing').length, 0);
+    one.client.typing('c1', true);
+    assert.equal(one.network.last.of('typing').length, 1);
+  });
+
+  test('only a higher mark is told, and only of a conversation that is followed', async () => {
+    const { client, network } = await ready();
+    for (const seq of [3, 3, 2, 4]) client.read('c1', seq);
+    client.delivered('c1', 4);
+    client.read('c9', 1);
+    assert.deepEqual(network.last.of('read').map((f) => f.seq), [3, 4]);
+    assert.deepEqual(network.last.of('delivered'), [{ type: 'delivered', conversation: 'c1', seq: 4 }]);
+    assert.equal(network.last.of('read').some((f) => f.conversation === 'c9'), false);
+  });
+
+  test('a mark made in a broken link is told once it has been resumed', async () => {
+    const one = await ready();
+    one.client.read('c1', 3);
+    one.network.last.drop();
+    one.client.read('c1', 4);
+    one.client.wake();
+    await settle();
+    one.network.last.welcome();
+    one.client.delivered('c1', 4);
+    assert.equal(one.network.last.of('read').length + one.network.last.of('delivered').length, 0);
+    one.network.last.push({ type: 'resumed', conversation: 'c1', epoch: 1, seq: 4 });
+    assert.equal(one.network.last.of('delivered').length, 1);
+    assert.deepEqual(one.network.last.of('read'), [{ type: 'read', conversation: 'c1', seq: 4 }]);
+  });
+
+  test('a mark beyond what the server has kept is lowered with the cursor', async () => {
+    const one = await ready();
+    one.client.read('c1', 4);
+    await reconnect(one);
+    one.network.last.push({ type: 'gap', conversation: 'c1', epoch: 1, from: 3, to: 4, reason: 'ahead' });
+    one.network.last.push({ type: 'resumed', conversation: 'c1', epoch: 2, seq: 2 });
+    assert.deepEqual(one.network.last.of('read'), [{ type: 'read', conversation: 'c1', seq: 2 }]);
   });
 });
 
