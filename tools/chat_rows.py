@@ -63,7 +63,7 @@ def ratio_rows(metric, runs, arm, other, measure, target, pairs_min):
     same_arm = Row.of_values("aa_" + metric, [measure(a) / measure(b) for a, b in same], "ratio", None)
     row = Row.of_values(metric, [measure(a) / measure(b) for a, b in pairs], "ratio", target)
     row.note = f"{arm} over {other}"
-    if same_arm.high > SAME_ARM_LIMIT or same_arm.low < 1 / SAME_ARM_LIMIT:
+    if same_arm.high is None or same_arm.high > SAME_ARM_LIMIT or same_arm.low < 1 / SAME_ARM_LIMIT:
         same_arm.void = row.void = True
         row.note += "; void: an arm differs from itself too much"
     if kept < pairs_min:

@@ -41,6 +41,11 @@ class ChatRows(unittest.TestCase):
         self.assertTrue(row.void)
         self.assertEqual(row.value, 1.0)
 
+    def test_one_usable_pair_leaves_the_row_void_and_not_unmeasured(self):
+        same, row = ratio(runs(10, 10, 10, 10, void=[2, 3]), runs(10, 10, 10, 10, void=[1, 2, 3]), pairs_min=1)
+        self.assertTrue(same.void and row.void)
+        self.assertEqual(row.value, 1.0)
+
     def test_a_value_whose_runs_are_all_void_is_void(self):
         self.assertTrue(value_row("x", runs(1, 2, void=[0, 1]), lambda run: run["x"], "", "<= 5").void)
         row = value_row("x", runs(1, 9, void=[1]), lambda run: run["x"], "", "<= 5")
