@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares taut with its floors and with NATS and writes a row per claim: `./dev bench chat [--json FILE] [--small]`.
+"""Compares taut with its floors and with its peers and writes a row per claim: `./dev bench chat [--json FILE] [--small]`.
 
 docs/benchmarks.md tells the method. In short: server on core 0, busy-polling client on core 1, arms interleaved
 A B … B A, at least 11 pairs, medians of pair ratios with a bootstrap interval, and before each ratio the same ratio of
@@ -11,23 +11,36 @@ import json
 import sys
 from pathlib import Path
 
-from chat_arms import ROOT, Bench, Nats, Relay, Taut
-from chat_rows import Row, markdown, markdown_into, ratio_rows, table, value_row
+from chat_arms import ROOT, Bench, Relay, Taut
+from chat_peers import PEERS
+from chat_rows import Row, markdown, markdown_into, peers_markdown, ratio_rows, table, value_row
 
 
 class Plan:
     """How much is measured; --small only sees that everything can be."""
 
     def __init__(self, small):
-        self.blocks = 2 if small else 6  # a block is A B … B A: two pairs
-        self.pairs_min = 3 if small else 11
-        self.rate_seconds = 0.5 if small else 3
-        self.flood_seconds = 0.3 if small else 2
-        self.warmup = 0.2 if small else 1
+        self.blocks = 1 if small else 6  # a block is A B … B A: two pairs
+        self.pairs_min = 2 if small else 11
+        self.rate_seconds = 0.3 if small else 3
+        self.flood_seconds = 0.2 if small else 2
+        self.warmup = 0.1 if small else 1
         self.attempts = 1 if small else 3  # of a run in which the client was late itself
         self.allocation_messages = 100_000 if small else 1_000_000
         self.idle_base, self.idle_more = (100, 1_000) if small else (1_000, 10_000)
         self.idle_seconds = 1 if small else 5
+
+
+def p50(run):
+    return run["latency_us"]["p50"]
+
+
+def throughput(run):
+    return run["throughput_per_s"]
+
+
+def cpu(run):
+    return run["server"]["cpu_us_per_msg"]
 
 
 def compare_at_20k(bench, plan):
@@ -35,16 +48,12 @@ def compare_at_20k(bench, plan):
     adaptive, spin = Taut("adaptive"), Relay("spin")
     load = {"rate": 20_000, "seconds": plan.rate_seconds, "warmup": plan.warmup}
     runs = bench.interleave([adaptive, spin], plan.blocks, load)
-    rows = ratio_rows("p50_adaptive_over_spin", runs, adaptive, spin, lambda r: r["latency_us"]["p50"], "<= 1.3", plan.pairs_min)
+    rows = ratio_rows("p50_adaptive_over_spin", runs, adaptive, spin, p50, "<= 1.3", plan.pairs_min)
     rows += ratio_rows("p999_over_relay", runs, adaptive, spin, lambda r: r["latency_us"]["p999"], "<= 1.5", plan.pairs_min)
     rows.append(value_row("vcs_per_msg", runs[adaptive], lambda r: r["server"]["voluntary_per_msg"], "switches/msg", "<= 0.05"))
     park, epoll = Taut("park"), Relay("epoll")
     runs = bench.interleave([park, epoll], plan.blocks, load)
-    return rows + ratio_rows("p50_park_over_epoll", runs, park, epoll, lambda r: r["latency_us"]["p50"], "<= 1.15", plan.pairs_min)
-
-
-def throughput(run):
-    return run["throughput_per_s"]
+    return rows + ratio_rows("p50_park_over_epoll", runs, park, epoll, p50, "<= 1.15", plan.pairs_min)
 
 
 def better_relay(runs, relays):
@@ -54,17 +63,43 @@ def better_relay(runs, relays):
 
 def compare_flooded(bench, plan):
     """Throughput with 16 and with 1 message in flight per pair, against relays that acknowledge as taut does."""
-    taut, nats = Taut("adaptive"), Nats()
+    taut = Taut("adaptive")
     relays = [Relay("epoll", ack=True), Relay("spin", ack=True)]
-    load = {"inflight": 16, "seconds": plan.flood_seconds, "warmup": plan.warmup}
-    runs = bench.interleave([taut, *relays, nats], plan.blocks, load)
-    best = better_relay(runs, relays)
-    rows = ratio_rows("sat16_over_ackrelay", runs, taut, best, throughput, ">= 0.5", plan.pairs_min)
-    rows += ratio_rows("sat16_over_nats", runs, taut, nats, throughput, ">= 1.0", plan.pairs_min)
-    rows += ratio_rows("cpu_over_nats", runs, taut, nats, lambda r: r["server"]["cpu_us_per_msg"], "<= 1.0", plan.pairs_min)
-    runs = bench.interleave([taut, *relays], plan.blocks, load | {"inflight": 1})
-    best = better_relay(runs, relays)
-    return rows + ratio_rows("one_over_ackrelay", runs, taut, best, throughput, ">= 0.9", plan.pairs_min)
+    rows = []
+    for metric, inflight, target in (("sat16_over_ackrelay", 16, ">= 0.5"), ("one_over_ackrelay", 1, ">= 0.9")):
+        load = {"inflight": inflight, "seconds": plan.flood_seconds, "warmup": plan.warmup}
+        runs = bench.interleave([taut, *relays], plan.blocks, load)
+        rows += ratio_rows(metric, runs, taut, better_relay(runs, relays), throughput, target, plan.pairs_min)
+    return rows
+
+
+# What is measured of each peer, by load: the row's name is this one and "_over_" and the peer's.
+PEER_LOADS = [
+    ({"rate": 20_000}, {"p50": p50, "cpu20k": cpu}),
+    ({"inflight": 16}, {"sat16": throughput, "cpu": cpu}),
+    ({"inflight": 1}, {"one": throughput}),
+]
+PEER_TARGETS = {"sat16_over_nats": ">= 1.0", "cpu_over_nats": "<= 1.0"}
+
+
+def peer_metrics(peer):
+    return [f"{name}_over_{peer}" for _, measures in PEER_LOADS for name in measures]
+
+
+def compare_peers(bench, plan):
+    """The same load on the servers of others. One that is not on this machine leaves its rows, with the reason."""
+    taut = Taut("adaptive")
+    reasons = {peer: peer.missing(bench) for peer in PEERS}
+    peers = [peer for peer in PEERS if not reasons[peer]]
+    rows = [Row.unmeasured(metric, reasons[peer]) for peer in PEERS if reasons[peer] for metric in peer_metrics(peer)]
+    for load, measures in PEER_LOADS:
+        seconds = plan.rate_seconds if "rate" in load else plan.flood_seconds
+        runs = bench.interleave([taut, *peers], plan.blocks, load | {"seconds": seconds, "warmup": plan.warmup})
+        for peer in peers:
+            for name, measure in measures.items():
+                metric = f"{name}_over_{peer}"
+                rows += ratio_rows(metric, runs, taut, peer, measure, PEER_TARGETS.get(metric), plan.pairs_min)
+    return rows
 
 
 def compare_at_1k(bench, plan):
@@ -72,7 +107,7 @@ def compare_at_1k(bench, plan):
     adaptive, park = Taut("adaptive"), Taut("park")
     load = {"rate": 1_000, "seconds": plan.rate_seconds, "warmup": plan.warmup}
     runs = bench.interleave([adaptive, park], plan.blocks, load)
-    return ratio_rows("cpu_1k_over_park", runs, adaptive, park, lambda r: r["server"]["cpu_us_per_msg"], "<= 2", plan.pairs_min)
+    return ratio_rows("cpu_1k_over_park", runs, adaptive, park, cpu, "<= 2", plan.pairs_min)
 
 
 def count_allocations(bench, plan):
@@ -107,7 +142,8 @@ def watch_it_rest(bench, plan):
 # Each part and the rows that it owes, so that a part that fails leaves its rows in the report.
 PARTS = {
     compare_at_20k: ["p50_adaptive_over_spin", "p999_over_relay", "vcs_per_msg", "p50_park_over_epoll"],
-    compare_flooded: ["sat16_over_ackrelay", "sat16_over_nats", "cpu_over_nats", "one_over_ackrelay"],
+    compare_flooded: ["sat16_over_ackrelay", "one_over_ackrelay"],
+    compare_peers: [metric for peer in PEERS for metric in peer_metrics(peer)],
     compare_at_1k: ["cpu_1k_over_park"],
     count_allocations: ["allocs_per_msg"],
     weigh_idle_visitors: ["bytes_per_idle", "rss_per_idle"],
@@ -118,13 +154,15 @@ PARTS = {
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", metavar="FILE", help="where the rows go")
-    parser.add_argument("--small", action="store_true", help="only see that every row can be measured, in under 90 s")
+    parser.add_argument("--small", action="store_true", help="only see that every row can be measured, in under 120 s")
     parser.add_argument("--part", action="append", choices=[p.__name__ for p in PARTS], help="only this part; may repeat")
     parser.add_argument("--taut", default=ROOT / "build/release/taut", type=Path, help="the program to measure")
-    parser.add_argument("--markdown", metavar="FILE", help="measure nothing: put the rows of FILE into docs/benchmarks.md")
+    parser.add_argument("--markdown", metavar="FILE", help="measure nothing: put the rows of FILE into docs/benchmarks.md and the table of peers into README.md")
     options = parser.parse_args()
     if options.markdown:
-        markdown_into(ROOT / "docs/benchmarks.md", markdown(json.loads(Path(options.markdown).read_text())))
+        report = json.loads(Path(options.markdown).read_text())
+        markdown_into(ROOT / "docs/benchmarks.md", "rows", markdown(report))
+        markdown_into(ROOT / "README.md", "peers", peers_markdown(report, [str(peer) for peer in PEERS]))
         return 0
 
     plan = Plan(options.small)

@@ -35,13 +35,13 @@ class Taut:
     def __str__(self):
         return f"taut {self.wait}"
 
-    def command(self, bench):
+    def command(self, bench, _port):
         # Rates are off: one visitor here sends what thousands would.
         return [bench.taut, "serve", "--listen", "127.0.0.1:0", "--data", tempfile.mkdtemp(dir=bench.folder), "--secret-file",
                 bench.secret, "--site", "demo", "--group", "sales", "--shards", self.shards, "--wait", self.wait,
                 "--rate-visitor", "0", "--rate-agent", "0", *([] if self.pinned else ["--pin", "false"])]
 
-    def url(self, process):
+    def url(self, process, _port):
         return "ws://" + ready_line(process, "listening ws=").split("listening ws=")[1].split()[0] + "/v1/chat"
 
 
@@ -54,36 +54,11 @@ class Relay:
     def __str__(self):
         return f"{self.kind} relay" + (" with acks" if self.ack else "")
 
-    def command(self, bench):
+    def command(self, bench, _port):
         return [bench.taut, "load", "floor", "--listen", "127.0.0.1:0", "--kind", self.kind, *(["--ack"] if self.ack else [])]
 
-    def url(self, process):
+    def url(self, process, _port):
         return "relay://" + ready_line(process, "listening relay=").split("relay=")[1].strip()
-
-
-@dataclass(frozen=True)
-class Nats:
-    pinned: bool = True
-
-    def __str__(self):
-        return "nats"
-
-    def command(self, bench):
-        program = shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin:/sbin")
-        if program is None:
-            raise RuntimeError("nats-server is not installed: apt-get install nats-server")
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            port = probe.getsockname()[1]
-        return [program, "-a", "127.0.0.1", "-p", port, "-l", Path(bench.folder) / "nats.log"]
-
-    def url(self, process):
-        port = process.args[process.args.index("-p") + 1]
-        give_up = time.monotonic() + START_SECONDS
-        while time.monotonic() < give_up:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", int(port))):
-                return f"nats://127.0.0.1:{port}"
-            time.sleep(0.02)
-        raise RuntimeError("nats-server does not listen")
 
 
 def ready_line(process, begin):
@@ -92,6 +67,11 @@ def ready_line(process, begin):
     if begin not in line:
         raise RuntimeError(f"{process.args}: no '{begin}' but '{line.strip()}', exit code {process.poll()}")
     return line
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
 
 
 def stop(process):
@@ -176,13 +156,14 @@ class Bench:
 
     @contextlib.contextmanager
     def serve(self, arm):
-        command = [str(word) for word in arm.command(self)]
+        port = free_port()  # for arms that cannot say which one they took
+        command = [str(word) for word in arm.command(self, port)]
         if arm.pinned:
             command = ["taskset", "-c", str(SERVER_CPU), *command]
         with open(Path(self.folder) / "server.log", "w") as log:
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         try:
-            yield Server(process, arm.url(process))
+            yield Server(process, arm.url(process, port))
         except Exception as error:
             tail = (Path(self.folder) / "server.log").read_text()[-500:]
             raise RuntimeError(f"{arm}: {error}" + (f"\n{tail}" if tail else "")) from error

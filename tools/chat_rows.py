@@ -56,6 +56,12 @@ def usable(pairs):
     return (kept or pairs), len(kept)
 
 
+def void_reason(runs):
+    """Why runs are void, without their numbers: the commonest kind of reason."""
+    kinds = [run["void_reason"].split(":")[0] for run in runs if run["void"]]
+    return max(kinds, key=kinds.count) if kinds else ""
+
+
 def ratio_rows(metric, runs, arm, other, measure, target, pairs_min):
     """The A/A row and the row of a claim. `runs` maps an arm to its runs in time order, two per block A B … B A."""
     same, _ = usable([(runs[x][i], runs[x][i + 1]) for x in (arm, other) for i in range(0, len(runs[x]), 2)])
@@ -68,7 +74,7 @@ def ratio_rows(metric, runs, arm, other, measure, target, pairs_min):
         row.note += "; void: an arm differs from itself too much"
     if kept < pairs_min:
         row.void = True
-        row.note += f"; void: in {len(runs[arm]) - kept} of {len(runs[arm])} pairs the client was late itself"
+        row.note += f"; void: {len(runs[arm]) - kept} of {len(runs[arm])} pairs, {void_reason(runs[arm] + runs[other])}"
     return [same_arm, row]
 
 
@@ -77,7 +83,7 @@ def value_row(metric, runs, measure, unit, target):
     kept = [run for run in runs if not run["void"]]
     row = Row.of_values(metric, [measure(run) for run in kept or runs], unit, target)
     if not kept:
-        row.void, row.note = True, "void: in every run the client was late itself"
+        row.void, row.note = True, f"void: every run, {void_reason(runs)}"
     return row
 
 
@@ -110,11 +116,28 @@ def markdown(report):
     return about + "\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
-BEGIN, END = "<!-- rows: tools/bench_chat.py --markdown -->", "<!-- end of rows -->"
+PEER_COLUMNS = {"p50": "median latency, 20,000/s", "cpu20k": "CPU a message, 20,000/s", "sat16": "throughput, 16 in flight",
+                "one": "throughput, 1 in flight"}
 
 
-def markdown_into(path, text):
-    """Replaces what stands between the two marks."""
+def peers_markdown(report, peers):
+    """The table of README.md: taut over each peer. What is void, or could not be measured, says so instead of a number."""
+    rows = {row["metric"]: row for row in report["rows"]}
+
+    def cell(metric):
+        row = rows.get(metric)
+        if row is None or row["value"] is None:
+            return "not measured"
+        return "void" if row["void"] else f"{_number(row['value'])} × ({_number(row['low'])} … {_number(row['high'])})"
+
+    lines = [["taut over", *PEER_COLUMNS.values()], ["---"] * (len(PEER_COLUMNS) + 1)]
+    lines += [[peer, *(cell(f"{column}_over_{peer}") for column in PEER_COLUMNS)] for peer in peers]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def markdown_into(path, what, text):
+    """Replaces what stands between the two marks of `what`."""
+    begin, end = f"<!-- {what}: tools/bench_chat.py --markdown -->", f"<!-- end of {what} -->"
     page = path.read_text()
-    head, rest = page.split(BEGIN)
-    path.write_text(head + BEGIN + "\n" + text + END + rest.split(END)[1])
+    head, rest = page.split(begin)
+    path.write_text(head + begin + "\n" + text + end + rest.split(end)[1])

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Claims about the rows of a chat bench, on runs made by hand."""
 
+import tempfile
 import unittest
+from pathlib import Path
 
-from chat_rows import Row, interval, markdown, ratio_rows, table, value_row
+from chat_rows import Row, interval, markdown, markdown_into, peers_markdown, ratio_rows, table, value_row
 
 
 def runs(*values, void=()):
-    return [{"x": value, "void": i in void} for i, value in enumerate(values)]
+    return [{"x": value, "void": i in void, "void_reason": "late: 9 us" if i in void else ""} for i, value in enumerate(values)]
 
 
 def ratio(a, b, target="<= 1.3", pairs_min=3):
@@ -40,6 +42,7 @@ class ChatRows(unittest.TestCase):
         _, row = ratio(runs(10, 10, 10, 10, void=range(4)), runs(10, 10, 10, 10))
         self.assertTrue(row.void)
         self.assertEqual(row.value, 1.0)
+        self.assertIn("void: 4 of 4 pairs, late", row.note)
 
     def test_one_usable_pair_leaves_the_row_void_and_not_unmeasured(self):
         same, row = ratio(runs(10, 10, 10, 10, void=[2, 3]), runs(10, 10, 10, 10, void=[1, 2, 3]), pairs_min=1)
@@ -66,6 +69,21 @@ class ChatRows(unittest.TestCase):
         about = {"version": "1", "commit": "c", "date": "d", "cpu": "p", "cores": 2, "kernel": "k", "steal": 0.01}
         page = markdown(about | {"rows": [row.as_dict() for row in ratio(runs(1, 1, 1, 1), runs(1, 1, 1, 1))]})
         self.assertIn("| a_over_b | 1 | 1 … 1 | ratio | <= 1.3 | met |", page)
+
+    def test_the_table_of_peers_has_numbers_only_where_a_row_may_be_used(self):
+        rows = [Row("p50_over_x", 0.5, 0.45, 0.55, "ratio", None), Row("one_over_x", 2.0, 1.9, 2.1, "ratio", None, void=True),
+                Row.unmeasured("sat16_over_x", "no such program")]
+        page = peers_markdown({"rows": [row.as_dict() for row in rows]}, ["x", "y"])
+        self.assertIn("| x | 0.5 × (0.45 … 0.55) | not measured | not measured | void |", page)
+        self.assertIn("| y | not measured |", page)
+
+    def test_a_table_takes_the_place_of_the_one_before_and_of_nothing_else(self):
+        with tempfile.NamedTemporaryFile("w+", suffix=".md") as file:
+            page = Path(file.name)
+            marks = "<!-- x: tools/bench_chat.py --markdown -->\n{}<!-- end of x -->\n"
+            page.write_text("before\n" + marks.format("old\n") + "after\n")
+            markdown_into(page, "x", "new\n")
+            self.assertEqual(page.read_text(), "before\n" + marks.format("new\n") + "after\n")
 
 
 if __name__ == "__main__":

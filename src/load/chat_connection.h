@@ -9,7 +9,6 @@
 #include "base/result.h"
 #include "load/protocol.h"
 #include "load/tcp_socket.h"
-#include "wire/websocket.h"
 
 namespace taut::load {
 
@@ -27,12 +26,6 @@ inline constexpr int64_t kTokenSeconds = 86'400;
 
 /// Loads the secret that makes the tokens. Error: no readable secret in the file.
 [[nodiscard]] Result<auth::Secrets> load_secret(const std::string& file);
-
-/// A text or control frame as a client sends it, masked with `mask` (the key's bytes as they lie in memory).
-[[nodiscard]] std::string client_frame(wire::WsOpcode opcode, std::string_view payload, uint32_t mask);
-
-/// Any non-zero key does: what a mask protects from is not on this path, and the server's work is the same.
-inline constexpr uint32_t kSetUpMask = 0x5AA5C33C;
 
 /// The string value of a field in an object that the server wrote, for values without escapes (ids); empty
 /// when it is not there.
@@ -55,8 +48,7 @@ class ChatConnection {
   [[nodiscard]] Connection release() && { return std::move(connection_); }
 
  private:
-  [[nodiscard]] static Result<ChatConnection> upgrade(const Url& url, bool& refused_for_now);
-  [[nodiscard]] Result<std::string> next_object();
+  explicit ChatConnection(Connection connection) : connection_(std::move(connection)) {}
 
   Connection connection_;
 };

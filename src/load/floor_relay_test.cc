@@ -39,7 +39,7 @@ TEST_P(FloorRelayTest, DeliversEverythingToTheRightReceiverAndAcknowledgesWhenAs
   LoadChatOptions options;
   options.pairs = 5;
   options.size = size;
-  const std::unique_ptr<Protocol> protocol = make_relay_protocol(relay.url(), options).value();
+  const std::unique_ptr<Protocol> protocol = make_relay_protocol(relay.url(), options);
   Result<Session> session = protocol->open();
   ASSERT_TRUE(session) << session.error().message;
   SystemClock clock;
@@ -65,7 +65,7 @@ TEST(FloorRelay, StopsASenderWhoseReceiverDoesNotRead) {
   RunningRelay relay(FloorKind::epoll, false);
   LoadChatOptions options;
   options.pairs = 1;
-  const std::unique_ptr<Protocol> protocol = make_relay_protocol(relay.url(), options).value();
+  const std::unique_ptr<Protocol> protocol = make_relay_protocol(relay.url(), options);
   Result<Session> session = protocol->open();
   ASSERT_TRUE(session) << session.error().message;
   TcpSocket& receiver = session->connections[0].socket;

@@ -11,7 +11,7 @@
 #include "load/chat_connection.h"
 #include "load/options.h"
 #include "load/protocol.h"
-#include "wire/websocket_client.h"
+#include "load/websocket_frames.h"
 
 namespace taut::load {
 

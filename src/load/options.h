@@ -26,7 +26,7 @@ enum class ArrivalKind : uint8_t { even, poisson };
 
 /// `taut load chat`: drives one server with pairs of connections and reports latency and cost.
 struct LoadChatOptions {
-  std::string url;          ///< ws://HOST:PORT/v1/chat, relay://HOST:PORT or nats://HOST:PORT
+  std::string url;          ///< ws://HOST:PORT/v1/chat, or SCHEME://HOST:PORT of a rival
   std::string secret_file;  ///< needed by ws:// only: the server's token secret
   std::string site = "demo";
   std::string group = "sales";

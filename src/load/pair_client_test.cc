@@ -48,7 +48,7 @@ class CrookedServer {
   }
 
   Result<PhaseResult> drive(Pace pace, int64_t duration_ns) {
-    const std::unique_ptr<Protocol> protocol = make_relay_protocol({}, {}).value();
+    const std::unique_ptr<Protocol> protocol = make_relay_protocol({}, {});
     PairClient client(session_, *protocol, pace, clock_);
     return client.drive(duration_ns);
   }

@@ -5,7 +5,6 @@
 
 namespace taut::load {
 
-[[nodiscard]] Result<std::unique_ptr<Protocol>> make_nats_protocol(const Url& url,
-                                                                   const LoadChatOptions& options);
+[[nodiscard]] std::unique_ptr<Protocol> make_nats_protocol(const Url& url, const LoadChatOptions& options);
 
 }  // namespace taut::load

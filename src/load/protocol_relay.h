@@ -18,7 +18,6 @@ inline constexpr char kRelayAckMark = 'A';
 inline constexpr std::string_view kRelayOk = "ok\n";
 inline constexpr std::string_view kRelayAcks = "acks\n";
 
-[[nodiscard]] Result<std::unique_ptr<Protocol>> make_relay_protocol(const Url& url,
-                                                                    const LoadChatOptions& options);
+[[nodiscard]] std::unique_ptr<Protocol> make_relay_protocol(const Url& url, const LoadChatOptions& options);
 
 }  // namespace taut::load

@@ -2,42 +2,23 @@
 
 #include <unistd.h>
 
-#include <array>
-#include <cstring>
 #include <unordered_map>
 
 #include "base/clock.h"
 #include "load/chat_connection.h"
 #include "load/stamp.h"
-#include "wire/websocket_client.h"
+#include "load/websocket_frames.h"
 
 namespace taut::load {
 
 namespace {
 
-// The mask of the flow's message frames; every byte different, so that a phase error cannot go unseen.
-constexpr std::array<uint8_t, 4> kMask{0x37, 0xFA, 0x21, 0x9D};
 // How long a server may take at the end to close all connections on its side.
 constexpr int64_t kGoodbyeSeconds = 3;
 
 std::string send_object(const std::string& conversation, uint32_t text_bytes) {
   return R"({"type":"send","ref":1,"conversation":")" + conversation + R"(","client_msg_id":")" +
          std::string(kStampIdBytes, '0') + R"(","text":")" + blank_text(text_bytes) + R"("})";
-}
-
-FramePrototype prototype(const std::string& conversation, uint32_t text_bytes) {
-  const std::string object = send_object(conversation, text_bytes);
-  const auto header = static_cast<uint32_t>(wire::ws_client_header_size(object.size()));
-  uint32_t mask = 0;
-  std::memcpy(&mask, kMask.data(), sizeof(mask));
-  constexpr std::string_view kIdField = R"("client_msg_id":")";
-  FramePrototype frame;
-  frame.bytes = client_frame(wire::WsOpcode::text, object, mask);
-  frame.stamp_at = header + static_cast<uint32_t>(object.find(kStampMarker));
-  frame.id_at = header + static_cast<uint32_t>(object.find(kIdField) + kIdField.size());
-  frame.mask = kMask;
-  frame.masked_from = header;
-  return frame;
 }
 
 // The server writes `type` first in every object, so the first bytes decide.
@@ -92,36 +73,13 @@ class TautProtocol final : public Protocol {
   }
 
   Frame next_frame(std::span<char> bytes) const noexcept override {
-    // A fresh decoder each time: the server never fragments, so there is no state to keep.
-    wire::WsDecoder decoder = wire::ws_client_decoder(wire::kChatFrameBytesMax);
-    const wire::WsOutcome outcome = decoder.next(bytes);
-    Frame frame{.kind = FrameKind::broken,
-                .size = static_cast<uint32_t>(outcome.consumed),
-                .body_at = static_cast<uint32_t>(outcome.payload.data() - bytes.data()),
-                .body_size = static_cast<uint32_t>(outcome.payload.size())};
-    switch (outcome.kind) {
-      case wire::WsOutcome::Kind::need_more:
-        return {.kind = decoder.in_message() ? FrameKind::broken : FrameKind::need_more};
-      case wire::WsOutcome::Kind::message:
-        frame.kind = kind_of_object(outcome.text());
-        break;
-      case wire::WsOutcome::Kind::control:
-        if (outcome.opcode == wire::WsOpcode::ping) frame.kind = FrameKind::control;
-        if (outcome.opcode == wire::WsOpcode::pong) frame.kind = FrameKind::other;
-        break;
-      case wire::WsOutcome::Kind::error:
-        break;
-    }
+    Frame frame = next_ws_frame(bytes);
+    if (frame.kind == FrameKind::delivery)
+      frame.kind = kind_of_object({bytes.data() + frame.body_at, frame.body_size});
     return frame;
   }
 
-  std::string answer(std::span<const char> ping) const override {
-    // A control frame from a server: two bytes of header, then at most 125 of payload.
-    return client_frame(wire::WsOpcode::pong,
-                        {ping.data() + wire::ws_header_size(0), ping.size() - wire::ws_header_size(0)},
-                        kSetUpMask);
-  }
-
+  std::string answer(std::span<const char> ping) const override { return ws_pong(ping); }
   bool acknowledges() const override { return true; }
 
  private:
@@ -185,7 +143,8 @@ class TautProtocol final : public Protocol {
       session.connections.push_back(std::move(agents[agent_of[pair]]).release());
       const uint32_t visitor = 2 * pair;
       const uint32_t agent = 2 * pair + 1;
-      const FramePrototype frame = prototype(conversations_[pair], options_.size);
+      const FramePrototype frame =
+          stamped_frame(send_object(conversations_[pair], options_.size), R"("client_msg_id":")");
       if (options_.direction != Direction::agent)
         session.flows.push_back({.from = visitor, .to = agent, .frame = frame});
       if (options_.direction != Direction::visitor)

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "load/chat_connection.h"
-#include "wire/websocket_client.h"
+#include "load/websocket_frames.h"
 
 namespace taut::load {
 namespace {
@@ -87,6 +87,103 @@ TEST(NatsProtocol, FindsThePayloadBehindTheLineAndAnswersPings) {
   EXPECT_EQ(first_frame(*nats, "-ERR 'Slow Consumer'\r\n").kind, FrameKind::broken);
   EXPECT_EQ(first_frame(*nats, "MSG load.3 1 many\r\n").kind, FrameKind::broken);
   EXPECT_EQ(first_frame(*nats, std::string(10'000, 'x')).kind, FrameKind::broken);
+}
+
+// A whole frame with more behind it: found as `kind` with this body, and need_more at every shorter length.
+void expect_whole(const Protocol& protocol, const std::string& bytes, std::string_view body) {
+  const Frame frame = first_frame(protocol, bytes + bytes);
+  EXPECT_EQ(frame.kind, FrameKind::delivery);
+  EXPECT_EQ(frame.size, bytes.size());
+  EXPECT_EQ(std::string_view(bytes).substr(frame.body_at, frame.body_size), body);
+  for (size_t cut = 0; cut < bytes.size(); ++cut) {
+    EXPECT_EQ(first_frame(protocol, bytes.substr(0, cut)).kind, FrameKind::need_more) << cut;
+  }
+}
+
+TEST(RedisProtocol, FindsTheTextOfAMessageAndTakesANumberForTheAck) {
+  const std::unique_ptr<Protocol> redis = protocol_for("redis://127.0.0.1:1");
+  expect_whole(*redis, "*3\r\n$7\r\nmessage\r\n$6\r\nload.3\r\n$5\r\nhello\r\n", "hello");
+  EXPECT_EQ(first_frame(*redis, ":1\r\n:1\r\n").kind, FrameKind::ack);
+  EXPECT_EQ(first_frame(*redis, ":1\r\n:1\r\n").size, 4U);
+  EXPECT_EQ(first_frame(*redis, ":1\r").kind, FrameKind::need_more);
+  EXPECT_TRUE(redis->acknowledges());
+}
+
+TEST(RedisProtocol, CannotFollowErrorsNorWhatIsNoMessage) {
+  const std::unique_ptr<Protocol> redis = protocol_for("redis://127.0.0.1:1");
+  for (const std::string& bytes :
+       {std::string("-ERR unknown command\r\n"), std::string("*2\r\n$7\r\nmessage\r\n"),
+        std::string("*3\r\n$7\r\nmessage\r\n$6\r\nload.3\r\n$99999999\r\n"),
+        std::string("*3\r\n$7\r\nmessage\r\n:6\r\n"), ":" + std::string(1000, '1')}) {
+    EXPECT_EQ(first_frame(*redis, bytes).kind, FrameKind::broken) << bytes;
+  }
+}
+
+TEST(MqttProtocol, FindsTheTextBehindTheTopicForEveryLengthOfItsLength) {
+  const std::unique_ptr<Protocol> mqtt = protocol_for("mqtt://127.0.0.1:1");
+  using namespace std::string_literals;
+  expect_whole(*mqtt, "\x30\x0D\x00\x06load.3hello"s, "hello");
+  const std::string text(1024, 'x');
+  expect_whole(*mqtt, "\x30\x88\x08\x00\x06load.3"s + text, text);
+}
+
+TEST(MqttProtocol, CannotFollowOtherQualitiesOfServiceNorLengthsThatLie) {
+  const std::unique_ptr<Protocol> mqtt = protocol_for("mqtt://127.0.0.1:1");
+  using namespace std::string_literals;
+  EXPECT_EQ(first_frame(*mqtt, "\x90\x03\x00\x01\x00"s).kind, FrameKind::other);
+  for (const std::string& bytes :
+       {"\x32\x0F\x00\x06load.3\x00\x01hello"s, "\x30\x04\x00\x03xy"s, "\x30\x01\x00"s,
+        "\x30\xFF\xFF\xFF\xFF\x01"s, "\x30\xFF\xFF\x7F"s, "\x20\x02\x00\x05"s}) {
+    EXPECT_EQ(first_frame(*mqtt, bytes).kind, FrameKind::broken);
+  }
+}
+
+TEST(WsProtocol, TakesEveryTextForAMessage) {
+  const std::unique_ptr<Protocol> ws = protocol_for("wsrelay://127.0.0.1:1");
+  expect_whole(*ws, server_text("hello"), "hello");
+  EXPECT_EQ(ws->answer(server_frame(wire::WsOpcode::ping, "beat")),
+            client_frame(wire::WsOpcode::pong, "beat", kSetUpMask));
+}
+
+TEST(SocketIoProtocol, TellsTheEventFromThePingOfTheEngineAndFromAGoodbye) {
+  const std::unique_ptr<Protocol> io = protocol_for("socketio://127.0.0.1:1");
+  const std::string event = R"(42["m","hello"])";
+  expect_whole(*io, server_text(event), event);
+  EXPECT_EQ(first_frame(*io, server_text("2")).kind, FrameKind::control);
+  EXPECT_EQ(io->answer(server_text("2")), client_frame(wire::WsOpcode::text, "3", kSetUpMask));
+  EXPECT_EQ(io->answer(server_frame(wire::WsOpcode::ping, "")),
+            client_frame(wire::WsOpcode::pong, "", kSetUpMask));
+  EXPECT_EQ(first_frame(*io, server_text(R"(42["n"])")).kind, FrameKind::other);
+  EXPECT_EQ(first_frame(*io, server_text("41")).kind, FrameKind::broken);
+  EXPECT_EQ(first_frame(*io, server_text(R"(44{"message":"no"})")).kind, FrameKind::broken);
+}
+
+TEST(PeerProtocol, RefusesADirectionThatItDoesNotHaveAndAnUnknownScheme) {
+  for (const char* scheme : {"relay", "nats", "redis", "mqtt", "wsrelay", "socketio"}) {
+    LoadChatOptions options;
+    options.url = std::string(scheme) + "://127.0.0.1:1";
+    EXPECT_TRUE(make_protocol(options)) << scheme;
+    options.direction = Direction::both;
+    EXPECT_FALSE(make_protocol(options)) << scheme;
+  }
+  LoadChatOptions options;
+  options.url = "amqp://127.0.0.1:1";
+  EXPECT_NE(make_protocol(options).error().message.find("socketio"), std::string::npos);
+}
+
+TEST(StampedFrame, KnowsWhereTheStampAndTheIdAreUnderTheMask) {
+  const std::string text = R"({"id":"000000000000","text":")" + blank_text(kTextBytesMin) + R"("})";
+  FrameRing ring(stamped_frame(text, R"("id":")"), 1);
+  const Stamp stamp{.flow = 3, .sequence = 99, .intended_ns = 123'456'789};
+  ring.push(stamp);
+  std::string frame(ring.unsent().data(), ring.unsent().size());
+  frame.resize(frame.size() + kFramePadding);
+  wire::WsDecoder server(wire::WsDecoder::Peer::client);
+  const wire::WsOutcome outcome = server.next({frame.data(), frame.size() - kFramePadding});
+  ASSERT_EQ(outcome.kind, wire::WsOutcome::Kind::message);
+  const std::string_view seen = outcome.text();
+  EXPECT_EQ(read_stamp(seen.substr(seen.find(kStampMarker))), stamp);
+  EXPECT_EQ(seen.substr(7, kStampIdBytes), seen.substr(seen.find(kStampMarker) + kStampIdAt, kStampIdBytes));
 }
 
 TEST(RelayProtocol, RefusesLengthsThatNoMessageHas) {

@@ -22,12 +22,14 @@ constexpr int64_t kSecondsMax = 86'400;
 constexpr int64_t kCpuMax = 1'023;
 
 void add_target(std::vector<ConfigRow>& rows, load::LoadChatOptions& o) {
-  rows.push_back({.key = "url",
-                  .section = "Target",
-                  .field = &o.url,
-                  .help = "ws://HOST:PORT/v1/chat, or a rival: relay://HOST:PORT, nats://HOST:PORT",
-                  .value_name = "URL",
-                  .required = true});
+  rows.push_back(
+      {.key = "url",
+       .section = "Target",
+       .field = &o.url,
+       .help = "ws://HOST:PORT/v1/chat, or a rival at HOST:PORT: relay://, nats://, redis://, mqtt://, "
+               "wsrelay://, socketio:// (the last two in tools/peers)",
+       .value_name = "URL",
+       .required = true});
   rows.push_back({.key = "secret-file",
                   .section = "Target",
                   .field = &o.secret_file,
