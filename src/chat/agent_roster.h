@@ -31,6 +31,10 @@ struct Agent {
 
   [[nodiscard]] bool in_grace() const { return grace_hook.is_linked(); }
   [[nodiscard]] uint32_t capacity() const { return std::min(token_capacity, presence_capacity); }
+  /// Its own word while a connection or its grace lives, else offline.
+  [[nodiscard]] Presence effective_presence() const {
+    return connected || in_grace() ? status : Presence::offline;
+  }
 };
 
 using AgentsInGrace = boost::intrusive::list<

@@ -248,8 +248,7 @@ void Dispatcher::owned(std::string_view id, std::pmr::vector<ConversationKey>& o
 
 Presence Dispatcher::effective_presence(std::string_view id) const {
   const Agent* agent = impl_->roster.find(id);
-  const bool there = agent != nullptr && (agent->connected || agent->in_grace());
-  return there ? agent->status : Presence::offline;
+  return agent == nullptr ? Presence::offline : agent->effective_presence();
 }
 
 uint32_t Dispatcher::queued(GroupId group) const {

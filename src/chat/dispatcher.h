@@ -155,6 +155,26 @@ class Dispatcher {
   /// short, or empty, though more follow. REQUIRES: !out.empty().
   [[nodiscard]] ListPage list(ListScope scope, std::string_view agent_id, uint64_t after,
                               std::span<Listed> out) const;
+  /// How one agent stands to a conversation.
+  struct Explained {
+    uint32_t agent_index = 0;
+    uint32_t load = 0;
+    uint32_t capacity = 0;
+    Presence presence = Presence::offline;  ///< effective
+    Exclusion exclusion = Exclusion::none;  ///< as eligible() says
+  };
+  struct Explanation {
+    ConversationState state = ConversationState::closed;  ///< closed: it is not known
+    GroupId group = 0;
+    uint32_t owner = kNoAgent;  ///< of one that does not wait
+    uint32_t position = 0;      ///< in the queue, as last told; 0: not told yet
+    uint32_t count = 0;
+    uint32_t next = 0;  ///< `from` of the next page; 0: that was all
+  };
+  /// Why a conversation that waits is given to nobody: fills `out` with the agents of its group, those with
+  /// indices from `from` on. Only for one that waits there are agents. It looks at a bounded number, so a
+  /// page may be short, or empty, though more follow. REQUIRES: !out.empty().
+  [[nodiscard]] Explanation explain(ConversationKey key, uint32_t from, std::span<Explained> out) const;
   /// Assigned and active conversations of the agent; 0 for an unknown one.
   [[nodiscard]] uint32_t load(std::string_view id) const;
   /// Appends the key of each conversation that the agent owns.

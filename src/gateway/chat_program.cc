@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "gateway/client_address.h"
+#include "gateway/explanation.h"
 #include "gateway/moved_connection.h"
 
 namespace taut::gateway {
@@ -220,6 +221,8 @@ void ChatProgram::on_one(const Mail& mail) {
       std::memcpy(&effect, mail.payload.data(), sizeof(effect));
       return parts_->conversations.decide(effect);
     }
+    case MailKind::explain_visit:
+      return visit(*shard_, parts_->conversations, layout_.dispatcher(), mail.as<InquiryMail>());
     case MailKind::list_visit:
       return parts_->conversations.listings().visit(mail.as<ListMail>().page);
     case MailKind::list_done:
@@ -227,6 +230,7 @@ void ChatProgram::on_one(const Mail& mail) {
     case MailKind::claim_decided:
       return parts_->conversations.answer(mail.as<Verdict>());
     case MailKind::move_http:
+    case MailKind::inquiry_answered:
       break;
     default:
       TAUT_ASSERT(parts_->desk.has_value());
@@ -256,6 +260,8 @@ void ChatProgram::on_dispatcher_word(const Mail& mail, MailKind kind) {
       return desk.take_wanted(mail.as<ClaimMail>());
     case MailKind::list_wanted:
       return desk.list_wanted(mail.as<ListMail>().page);
+    case MailKind::explain_wanted:
+      return desk.explain_wanted(mail.as<InquiryMail>());
     case MailKind::transfer_wanted:
       return desk.transfer_wanted(mail.as<ClaimMail>());
     default:

@@ -14,6 +14,7 @@
 #include "gateway/dialogue.h"
 #include "gateway/dispatch_desk.h"
 #include "gateway/gateway_metrics.h"
+#include "gateway/layout.h"
 #include "gateway/sessions.h"
 #include "gateway/settings.h"
 #include "hub/block_return.h"
@@ -22,15 +23,6 @@
 #include "net/tls.h"
 
 namespace taut::gateway {
-
-/// Members of the mesh: chat shards 0 … chat_shards - 1, the first of which has the dispatcher, then the HTTP
-/// service.
-struct Layout {
-  uint32_t chat_shards = 1;
-  [[nodiscard]] ShardId dispatcher() const { return 0; }
-  [[nodiscard]] ShardId http_service() const { return chat_shards; }
-  [[nodiscard]] uint32_t members() const { return chat_shards + 1; }
-};
 
 /// Where connections come in.
 struct Door {

@@ -117,6 +117,7 @@ class Conversations final : public PageListener {
   [[nodiscard]] wire::ListEntry list_entry(const ConversationRecord& record) const;
 
   [[nodiscard]] ConversationRecord* find(Handle key) { return records_.find(key); }
+  [[nodiscard]] ConversationRecord* find(std::string_view id);
 
  private:
   struct Index;
@@ -125,7 +126,6 @@ class Conversations final : public PageListener {
       boost::intrusive::member_hook<ConversationRecord, boost::intrusive::list_member_hook<>,
                                     &ConversationRecord::closed_hook>>;
 
-  [[nodiscard]] ConversationRecord* find(std::string_view id);
   /// The record that the requester may know of; answers the error otherwise.
   [[nodiscard]] ConversationRecord* find_for(const ConversationRequest& request);
 

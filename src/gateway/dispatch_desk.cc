@@ -3,6 +3,8 @@
 #include <variant>
 
 #include "base/assert.h"
+#include "gateway/block_front.h"
+#include "gateway/explanation.h"
 #include "gateway/listing.h"
 
 namespace taut::gateway {
@@ -89,12 +91,18 @@ void DispatchDesk::answer(const ClaimMail& claim, chat::Code code, bool take) {
 }
 
 void DispatchDesk::list_wanted(Block* page) {
-  Listing listing = Listing::load(*page);
+  Listing listing = front_of<Listing>(*page);
   const chat::Dispatcher::ListPage found =
       dispatcher_.list(listing.scope, listing.agent.view(), listing.after, listing.conversations);
   listing.count = found.count;
   listing.next = found.next;
   send_on(shard_, listing, page);
+}
+
+void DispatchDesk::explain_wanted(const InquiryMail& mail) {
+  dispatcher_.flush_positions();  // of what was opened in this very turn, too
+  send_effects();
+  explain(shard_, dispatcher_, mail);
 }
 
 void DispatchDesk::on_deadline() {

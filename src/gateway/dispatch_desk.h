@@ -34,6 +34,7 @@ class DispatchDesk {
   void take_wanted(const ClaimMail& claim);
   void transfer_wanted(const ClaimMail& claim);
   void list_wanted(Block* page);
+  void explain_wanted(const InquiryMail& mail);
   void on_deadline();
 
   /// Once per turn: positions, and the timer for what is due next.

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "gateway/assets.h"
 #include "gateway/cors.h"
+#include "gateway/explanation.h"
 #include "gateway/mails.h"
 #include "gateway/moved_connection.h"
 #include "gateway/path_prefix.h"
@@ -18,6 +19,7 @@ namespace taut::gateway {
 namespace {
 
 constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kExplainPath = "/v1/dispatch/explain/";
 constexpr std::string_view kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
 constexpr uint32_t kDemoTokenSeconds = 12 * 3'600;
 constexpr uint32_t kDemoAgentCapacity = 10;
@@ -44,15 +46,17 @@ std::string token_json(std::string_view token, const wire::TokenRequest& request
 
 }  // namespace
 
-HttpService::HttpService(const Settings& settings, const auth::Secrets& secrets,
+HttpService::HttpService(const Settings& settings, const Layout& layout, const auth::Secrets& secrets,
                          const std::optional<auth::AdminKey>& admin_key, std::vector<MetricsSource> sources,
                          const Cell& leaving)
     : settings_(settings),
+      layout_(layout),
       admin_key_(admin_key),
       sources_(std::move(sources)),
       leaving_(leaving),
       signer_(secrets),
-      connections_(0) {}
+      connections_(layout.http_service()),
+      pending_(layout.http_service()) {}
 
 HttpService::~HttpService() {
   connections_.for_each([this](Handle, Connection& c) { shard_->timers().cancel(c.idle); });
@@ -62,8 +66,12 @@ HttpService::~HttpService() {
 
 void HttpService::on_mail(ShardId /*from*/, std::span<const Mail> batch) {
   for (const Mail& mail : batch) {
-    TAUT_ASSERT(mail.kind == static_cast<uint32_t>(MailKind::move_http));
-    adopt(mail);
+    if (mail.kind == static_cast<uint32_t>(MailKind::inquiry_answered)) {
+      on_inquiry(mail.as<InquiryMail>());
+    } else {
+      TAUT_ASSERT(mail.kind == static_cast<uint32_t>(MailKind::move_http));
+      adopt(mail);
+    }
   }
 }
 
@@ -84,7 +92,9 @@ void HttpService::on_events(std::span<const PollEvent> events) {
   for (const PollEvent& event : events) {
     Connection* connection = connections_.find(Handle::from_bits(event.token));
     if (connection == nullptr) continue;
-    if (event.writable && connection->blocked) {
+    if (connection->inquiry) {
+      drop(*connection);  // it is watched for nothing: only the end of the connection shows
+    } else if (event.writable && connection->blocked) {
       connection->blocked = false;
       shard_->poller().modify(connection->stream.fd(), Interest::read, connection->self.bits());
       write(*connection);
@@ -117,17 +127,14 @@ void HttpService::continue_work() {
 
 /// One request; those behind it wait for the next turn, so that everybody gets a turn, SIGTERM included.
 void HttpService::answer(Connection& connection) {
-  const wire::HttpOutcome outcome = wire::parse_http_request(connection.in);
+  wire::HttpOutcome outcome = wire::parse_http_request(connection.in);
   if (outcome.kind == wire::HttpOutcome::Kind::need_more) return;
   if (outcome.kind == wire::HttpOutcome::Kind::error) {
     connection.out = wire::write_http_problem(outcome.status, outcome.detail, false);
     connection.close_when_written = true;
   } else {
     connection.in.erase(0, outcome.consumed);
-    std::string response = respond(outcome.request);
-    connection.out = response;
-    secure_wipe(response.data(), response.size());
-    connection.close_when_written = !outcome.request.keep_alive;
+    return respond(connection, std::move(outcome.request));
   }
   write(connection);
 }
@@ -154,6 +161,7 @@ void HttpService::write(Connection& connection) {
 }
 
 void HttpService::drop(Connection& connection) {
+  if (connection.inquiry) pending_.erase(connection.inquiry);
   shard_->timers().cancel(connection.idle);
   shard_->poller().remove(connection.stream.fd());
   connections_.erase(connection.self);
@@ -161,7 +169,9 @@ void HttpService::drop(Connection& connection) {
 
 void HttpService::on_timer(Timer& timer) {
   Connection* connection = connections_.find(Handle::from_bits(timer.owner));
-  if (connection != nullptr) drop(*connection);
+  if (connection == nullptr) return;
+  if (!connection->inquiry) return drop(*connection);
+  resolve(connection->inquiry, {.status = 503, .problem = "the shards did not answer in time"});
 }
 
 void HttpService::flush() {}
@@ -173,89 +183,130 @@ void HttpService::stop() {
 
 // -- requests --
 
-std::string HttpService::respond(const wire::HttpRequest& request) {
-  std::vector<wire::HttpHeader> headers;
-  const Cors cors(request, settings_.origins);
-  cors.add_headers(headers);
-  Answer answer =
-      cors.refuses() ? Answer{.status = 403, .problem = "this origin may not; see --origin"} : route(request);
-  if (!answer.problem.empty())
-    return wire::write_http_problem(answer.status, answer.problem, request.keep_alive, headers);
-  headers.insert(headers.end(), kPageHeaders.begin(), kPageHeaders.end());
-  std::string response = wire::write_http_response({.status = answer.status,
-                                                    .content_type = answer.content_type,
-                                                    .body = answer.body,
-                                                    .keep_alive = request.keep_alive,
-                                                    .head_only = request.method == wire::HttpMethod::head,
-                                                    .headers = headers});
-  secure_wipe(answer.body.data(), answer.body.size());
-  return response;
+void HttpService::respond(Connection& connection, wire::HttpRequest request) {
+  HttpReply reply = Cors(request, settings_.origins).refuses()
+                        ? HttpAnswer{.status = 403, .problem = "this origin may not; see --origin"}
+                        : route(request);
+  if (auto* inquiry = std::get_if<std::unique_ptr<Inquiry>>(&reply))
+    return defer(connection, std::move(request), std::move(*inquiry));
+  finish(connection, request, std::move(std::get<HttpAnswer>(reply)));
 }
 
-HttpService::Answer HttpService::route(const wire::HttpRequest& request) {
+void HttpService::finish(Connection& connection, const wire::HttpRequest& request, HttpAnswer answer) {
+  std::vector<wire::HttpHeader> headers;
+  Cors(request, settings_.origins).add_headers(headers);
+  std::string response;
+  if (!answer.problem.empty()) {
+    response = wire::write_http_problem(answer.status, answer.problem, request.keep_alive, headers);
+  } else {
+    headers.insert(headers.end(), kPageHeaders.begin(), kPageHeaders.end());
+    response = wire::write_http_response({.status = answer.status,
+                                          .content_type = answer.content_type,
+                                          .body = answer.body,
+                                          .keep_alive = request.keep_alive,
+                                          .head_only = request.method == wire::HttpMethod::head,
+                                          .headers = headers});
+  }
+  secure_wipe(answer.body.data(), answer.body.size());
+  connection.out = response;
+  secure_wipe(response.data(), response.size());
+  connection.close_when_written = !request.keep_alive;
+  write(connection);
+}
+
+// -- answers that wait for mail --
+
+void HttpService::defer(Connection& connection, wire::HttpRequest request, std::unique_ptr<Inquiry> inquiry) {
+  secure_wipe(request.authorization.data(), request.authorization.size());
+  Pending& pending = pending_.emplace(connection.self, std::move(request), std::move(inquiry));
+  connection.inquiry = pending.self;
+  shard_->poller().modify(connection.stream.fd(), Interest::none, connection.self.bits());
+  shard_->timers().arm(connection.idle, shard_->now_ns() + kInquiryNs);
+  if (std::optional<HttpAnswer> answer = pending.inquiry->ask(*shard_, pending.self))
+    resolve(pending.self, std::move(*answer));
+}
+
+void HttpService::on_inquiry(const InquiryMail& mail) {
+  Pending* pending = pending_.find(mail.asker);
+  if (pending == nullptr) return shard_->pool().release(mail.block);  // the client has gone, or had its 503
+  if (std::optional<HttpAnswer> answer = pending->inquiry->on_answer(*shard_, pending->self, mail.block))
+    resolve(pending->self, std::move(*answer));
+}
+
+void HttpService::resolve(Handle handle, HttpAnswer answer) {
+  Pending& pending = *pending_.find(handle);
+  Connection& connection = *connections_.find(pending.connection);
+  const wire::HttpRequest request = std::move(pending.request);
+  pending_.erase(handle);
+  connection.inquiry = {};
+  shard_->poller().modify(connection.stream.fd(), Interest::read, connection.self.bits());
+  shard_->timers().arm(connection.idle, shard_->now_ns() + kIdleNs);
+  finish(connection, request, std::move(answer));
+}
+
+// -- what is served --
+
+HttpReply HttpService::route(const wire::HttpRequest& request) {
   const std::string_view path = path_below(settings_.path_prefix, request.path());
-  if (path.empty()) return {.status = 404, .problem = "everything is served below --path-prefix"};
+  if (path.empty()) return HttpAnswer{.status = 404, .problem = "everything is served below --path-prefix"};
   if (request.method == wire::HttpMethod::get || request.method == wire::HttpMethod::head)
     return get(request, path);
-  if (request.method == wire::HttpMethod::options) return {.status = 204};
+  if (request.method == wire::HttpMethod::options) return HttpAnswer{.status = 204};
   if (request.method != wire::HttpMethod::post)
-    return {.status = 405, .problem = "GET, HEAD, POST and OPTIONS are served"};
+    return HttpAnswer{.status = 405, .problem = "GET, HEAD, POST and OPTIONS are served"};
   if (path == "/v1/tokens") return post_tokens(request);
   if (path == "/v1/demo/token" && settings_.demo) return post_demo_token(request);
-  return {.status = 404, .problem = "nothing takes a POST here"};
+  return HttpAnswer{.status = 404, .problem = "nothing takes a POST here"};
 }
 
-HttpService::Answer HttpService::get(const wire::HttpRequest& request, std::string_view path) {
-  if (path == "/healthz") return {.content_type = "text/plain", .body = "ok\n", .problem = {}};
+HttpReply HttpService::get(const wire::HttpRequest& request, std::string_view path) {
+  if (path == "/healthz") return HttpAnswer{.content_type = "text/plain", .body = "ok\n"};
   if (path == "/readyz") {
-    if (leaving_.load() != 0) return {.status = 503, .problem = "draining"};
-    return {.content_type = "text/plain", .body = "ready\n", .problem = {}};
+    if (leaving_.load() != 0) return HttpAnswer{.status = 503, .problem = "draining"};
+    return HttpAnswer{.content_type = "text/plain", .body = "ready\n"};
   }
   if (path == "/v1/trace/slowest") return get_slowest(request);
-  if (path == "/metrics")
-    return {.content_type = kMetricsType, .body = metrics_page(sources_), .problem = {}};
+  if (path.starts_with(kExplainPath)) return get_explanation(request, path.substr(kExplainPath.size()));
+  if (path == "/metrics") return HttpAnswer{.content_type = kMetricsType, .body = metrics_page(sources_)};
   if (const Asset* asset = settings_.demo ? find_asset(path) : nullptr; asset != nullptr) {
-    return {.content_type = asset->content_type, .body = std::string(asset->content), .problem = {}};
+    return HttpAnswer{.content_type = asset->content_type, .body = std::string(asset->content)};
   }
-  if (path == "/v1/tokens") return {.status = 405, .problem = "POST a token request here"};
+  if (path == "/v1/tokens") return HttpAnswer{.status = 405, .problem = "POST a token request here"};
   if (path == "/")
-    return {.status = 404, .problem = "the demo page is served with --demo; chat is at /v1/chat"};
-  return {.status = 404, .problem = "nothing is served here"};
+    return HttpAnswer{.status = 404, .problem = "the demo page is served with --demo; chat is at /v1/chat"};
+  return HttpAnswer{.status = 404, .problem = "nothing is served here"};
 }
 
-std::optional<HttpService::Answer> HttpService::refuse_stranger(const wire::HttpRequest& request) const {
-  if (!admin_key_) return Answer{.status = 403, .problem = "this API needs --admin-key-file"};
+std::optional<HttpAnswer> HttpService::refuse_stranger(const wire::HttpRequest& request) const {
+  if (!admin_key_) return HttpAnswer{.status = 403, .problem = "this API needs --admin-key-file"};
   if (admin_key_->matches(request.authorization)) return std::nullopt;
-  return Answer{.status = 401, .problem = "send Authorization: Bearer with the admin key"};
+  return HttpAnswer{.status = 401, .problem = "send Authorization: Bearer with the admin key"};
 }
 
-HttpService::Answer HttpService::get_slowest(const wire::HttpRequest& request) {
-  if (std::optional<Answer> refusal = refuse_stranger(request)) return *refusal;
+HttpAnswer HttpService::get_slowest(const wire::HttpRequest& request) {
+  if (std::optional<HttpAnswer> refusal = refuse_stranger(request)) return *refusal;
   std::vector<const SlowestBoard*> boards;
   for (const MetricsSource& source : sources_) {
     if (source.gateway != nullptr) boards.push_back(&source.gateway->slowest);
   }
   return {.content_type = kJson,
-          .body = slowest_page(boards, shard_->clock().wall_ms(), shard_->clock().mono_ns()),
-          .problem = {}};
+          .body = slowest_page(boards, shard_->clock().wall_ms(), shard_->clock().mono_ns())};
 }
 
-HttpService::Answer HttpService::post_tokens(const wire::HttpRequest& request) {
-  if (std::optional<Answer> refusal = refuse_stranger(request)) return *refusal;
+HttpReply HttpService::get_explanation(const wire::HttpRequest& request, std::string_view conversation) {
+  if (std::optional<HttpAnswer> refusal = refuse_stranger(request)) return *refusal;
+  return explain_conversation(conversation, layout_, settings_.groups);
+}
+
+HttpAnswer HttpService::post_tokens(const wire::HttpRequest& request) {
+  if (std::optional<HttpAnswer> refusal = refuse_stranger(request)) return *refusal;
   Result<wire::TokenRequest> wanted = wire::read_token_request(request.body);
-  if (!wanted) {
-    Answer answer{.status = 400, .content_type = {}, .body = wanted.error().message, .problem = {}};
-    answer.problem = answer.body;
-    return answer;
-  }
+  if (!wanted) return {.status = 400, .problem = wanted.error().message};
   if (wanted->site.empty()) wanted->site = settings_.site;
-  return {.status = 201,
-          .content_type = kJson,
-          .body = token_json(sign(*wanted), *wanted, {}, {}),
-          .problem = {}};
+  return {.status = 201, .content_type = kJson, .body = token_json(sign(*wanted), *wanted, {}, {})};
 }
 
-HttpService::Answer HttpService::post_demo_token(const wire::HttpRequest& request) {
+HttpAnswer HttpService::post_demo_token(const wire::HttpRequest& request) {
   // The body says {"role":"visitor"} or {"role":"agent"}; everything else is ours to choose.
   const bool agent = request.body.find("\"agent\"") != std::string::npos;
   // Counted from the second of the start: a tab that outlived a restart keeps its id, and nobody else may get
@@ -274,8 +325,7 @@ HttpService::Answer HttpService::post_demo_token(const wire::HttpRequest& reques
   }
   return {.status = 201,
           .content_type = kJson,
-          .body = token_json(sign(wanted), wanted, settings_.groups.front(), wanted.name),
-          .problem = {}};
+          .body = token_json(sign(wanted), wanted, settings_.groups.front(), wanted.name)};
 }
 
 std::string HttpService::sign(const wire::TokenRequest& request) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "auth/admin_key.h"
@@ -16,6 +17,9 @@
 #include "base/slot_map.h"
 #include "core/cell.h"
 #include "core/shard.h"
+#include "gateway/inquiry.h"
+#include "gateway/layout.h"
+#include "gateway/mails.h"
 #include "gateway/metrics_page.h"
 #include "gateway/settings.h"
 #include "net/byte_stream.h"
@@ -25,13 +29,14 @@
 namespace taut::gateway {
 
 /// A member of the mesh on a thread of its own that parks and never spins, so it may allocate and take its
-/// time. Chat shards hand it connections; it hands nothing back.
+/// time. Chat shards hand it connections; it hands nothing back. What only they know it asks by mail
+/// (Inquiry): meanwhile that connection waits, what it sends stays with the kernel.
 class HttpService final : public ShardProgram {
  public:
   /// All references outlive the service; `sources` may name the service's own shard. It waits until then.
   /// `leaving` is 1 from the moment at which the process was told to stop; the service's own stop comes
   /// later.
-  HttpService(const Settings& settings, const auth::Secrets& secrets,
+  HttpService(const Settings& settings, const Layout& layout, const auth::Secrets& secrets,
               const std::optional<auth::AdminKey>& admin_key, std::vector<MetricsSource> sources,
               const Cell& leaving);
   ~HttpService() override;
@@ -49,13 +54,16 @@ class HttpService final : public ShardProgram {
  private:
   /// An idle connection is closed after this.
   static constexpr int64_t kIdleNs = 30'000'000'000;
+  /// What shards have not answered after this is 503.
+  static constexpr int64_t kInquiryNs = 5'000'000'000;
   static constexpr uint32_t kConnectionsMax = 1'024;
 
   struct Connection {
     explicit Connection(Handle handle) : self(handle) {}
     Handle self;
     net::ByteStream stream;
-    Timer idle;
+    Timer idle;            ///< or, of an inquiry, the end of its time
+    Handle inquiry;        ///< that the client waits for; nothing is read or answered meanwhile
     SecretString in;       ///< may hold the admin key
     SecretString out;      ///< may hold a fresh token
     bool blocked = false;  ///< `out` waits for the socket; nothing is read or answered meanwhile
@@ -63,11 +71,14 @@ class HttpService final : public ShardProgram {
     bool close_when_written = false;
   };
 
-  struct Answer {
-    uint32_t status = 200;
-    std::string_view content_type;
-    std::string body;
-    std::string_view problem;  ///< for errors: the words of the problem document
+  /// A request that waits for mail.
+  struct Pending {
+    Pending(Handle handle, Handle asker, wire::HttpRequest asked, std::unique_ptr<Inquiry> question)
+        : self(handle), connection(asker), request(std::move(asked)), inquiry(std::move(question)) {}
+    Handle self;
+    Handle connection;
+    wire::HttpRequest request;
+    std::unique_ptr<Inquiry> inquiry;
   };
 
   void adopt(const Mail& mail);
@@ -76,22 +87,30 @@ class HttpService final : public ShardProgram {
   void write(Connection& connection);
   void drop(Connection& connection);
 
-  [[nodiscard]] std::string respond(const wire::HttpRequest& request);
-  [[nodiscard]] Answer route(const wire::HttpRequest& request);
-  [[nodiscard]] Answer get(const wire::HttpRequest& request, std::string_view path);
+  void respond(Connection& connection, wire::HttpRequest request);
+  void finish(Connection& connection, const wire::HttpRequest& request, HttpAnswer answer);
+  void defer(Connection& connection, wire::HttpRequest request, std::unique_ptr<Inquiry> inquiry);
+  void on_inquiry(const InquiryMail& mail);
+  void resolve(Handle handle, HttpAnswer answer);
+
+  [[nodiscard]] HttpReply route(const wire::HttpRequest& request);
+  [[nodiscard]] HttpReply get(const wire::HttpRequest& request, std::string_view path);
   /// The refusal of a request that does not bring the admin key.
-  [[nodiscard]] std::optional<Answer> refuse_stranger(const wire::HttpRequest& request) const;
-  [[nodiscard]] Answer get_slowest(const wire::HttpRequest& request);
-  [[nodiscard]] Answer post_tokens(const wire::HttpRequest& request);
-  [[nodiscard]] Answer post_demo_token(const wire::HttpRequest& request);
+  [[nodiscard]] std::optional<HttpAnswer> refuse_stranger(const wire::HttpRequest& request) const;
+  [[nodiscard]] HttpAnswer get_slowest(const wire::HttpRequest& request);
+  [[nodiscard]] HttpReply get_explanation(const wire::HttpRequest& request, std::string_view conversation);
+  [[nodiscard]] HttpAnswer post_tokens(const wire::HttpRequest& request);
+  [[nodiscard]] HttpAnswer post_demo_token(const wire::HttpRequest& request);
   [[nodiscard]] std::string sign(const wire::TokenRequest& request);
 
   const Settings& settings_;
+  const Layout layout_;
   const std::optional<auth::AdminKey>& admin_key_;
   std::vector<MetricsSource> sources_;
   const Cell& leaving_;
   auth::Signer signer_;
   SlotMap<Connection> connections_;
+  SlotMap<Pending> pending_;
   std::vector<Handle> waiting_;  ///< connections whose input may hold another request
   Shard* shard_ = nullptr;
   uint64_t demo_ids_ = 0;

@@ -1,18 +1,15 @@
 #include "gateway/listing.h"
 
 #include <charconv>
-#include <cstring>
 #include <system_error>
-#include <type_traits>
 
+#include "gateway/block_front.h"
 #include "gateway/conversations.h"
 #include "gateway/wire_terms.h"
 
 namespace taut::gateway {
 
 namespace {
-
-static_assert(std::is_trivially_copyable_v<Listing>);
 
 /// Room for ListBegin and ListEnd.
 constexpr size_t kAroundBytes = 256;
@@ -25,18 +22,8 @@ bool read_cursor(std::string_view cursor, uint64_t& number) {
 
 }  // namespace
 
-Listing Listing::load(const Block& block) {
-  Listing listing;
-  std::memcpy(&listing, block.data(), sizeof(listing));
-  return listing;
-}
-
-void Listing::store(Block& block) const {
-  std::memcpy(block.data(), this, sizeof(*this));
-}
-
 void send_on(Shard& shard, const Listing& listing, Block* block) {
-  listing.store(*block);
+  set_front(*block, listing);
   const bool done = listing.visited == listing.count;
   const Handle next = done ? listing.asker : listing.conversations[listing.visited].conversation;
   shard.send(next.shard(), mail_of(done ? MailKind::list_done : MailKind::list_visit, ListMail{block}));
@@ -50,13 +37,12 @@ void Listings::start(const Requester& agent, chat::ListScope scope, std::string_
   }
   Block* block = shard_.pool().allocate(Listing::kBlockBytes);
   if (block == nullptr) return refuse(listing, wire::ErrorCode::overloaded, "no memory for the list");
-  listing.store(*block);
-  block->commit(sizeof(listing));
+  set_front(*block, listing);
   shard_.send(dispatcher_, mail_of(MailKind::list_wanted, ListMail{block}));
 }
 
 void Listings::visit(Block* block) {
-  Listing listing = Listing::load(*block);
+  Listing listing = front_of<Listing>(*block);
   while (listing.visited < listing.count) {
     const chat::Dispatcher::Listed& listed = listing.conversations[listing.visited];
     if (listed.conversation.shard() != shard_.id()) break;
@@ -76,7 +62,7 @@ void Listings::visit(Block* block) {
 }
 
 void Listings::finish(Block* block) {
-  const Listing listing = Listing::load(*block);
+  const Listing listing = front_of<Listing>(*block);
   const std::string_view entries = block->bytes().substr(sizeof(listing));
   Block* frame = shard_.pool().allocate(kFrameJsonAt + kAroundBytes + entries.size());
   if (frame == nullptr) {

@@ -30,9 +30,6 @@ struct Listing {
   uint64_t after = 0;
   uint64_t next = 0;  ///< the cursor of the next page; 0: there is none
   std::array<chat::Dispatcher::Listed, kEntriesMax> conversations{};
-
-  [[nodiscard]] static Listing load(const Block& block);
-  void store(Block& block) const;
 };
 
 /// To the next conversation of the page, or home when all have been visited.

@@ -26,12 +26,15 @@ enum class MailKind : uint32_t {
   conversation_closed,                       ///< WordMail: to the dispatcher
   take_wanted,                               ///< ClaimMail: to the dispatcher
   transfer_wanted,                           ///< ClaimMail: to the dispatcher
-  claim_decided,  ///< Verdict: to the conversation's shard, before what follows from it
-  list_wanted,    ///< ListMail: to the dispatcher
-  list_visit,     ///< ListMail: to the shard of the next conversation of the page
-  list_done,      ///< ListMail: back to the asker's shard
-  agent_named,    ///< AgentNamed: from the dispatcher to every shard
-  decision,       ///< chat::Effect: from the dispatcher to the conversation's shard
+  claim_decided,     ///< Verdict: to the conversation's shard, before what follows from it
+  list_wanted,       ///< ListMail: to the dispatcher
+  list_visit,        ///< ListMail: to the shard of the next conversation of the page
+  list_done,         ///< ListMail: back to the asker's shard
+  agent_named,       ///< AgentNamed: from the dispatcher to every shard
+  decision,          ///< chat::Effect: from the dispatcher to the conversation's shard
+  explain_visit,     ///< InquiryMail: to the conversation's shard, which knows it by its id
+  explain_wanted,    ///< InquiryMail: to the dispatcher
+  inquiry_answered,  ///< InquiryMail: back to the HTTP service
 };
 
 /// A connection on its way; the receiver owns and deletes it.
@@ -114,6 +117,13 @@ struct ClaimMail {
 /// A page of `list` on its way (gateway/listing.h). It has one owner at a time: whoever holds the mail.
 struct ListMail {
   Block* page = nullptr;
+};
+
+/// A question of the HTTP service on its way (gateway/inquiry.h). What it asks and learns stands in the
+/// block, which has one owner at a time, whoever holds the mail, and comes home with the answer.
+struct InquiryMail {
+  Handle asker;
+  Block* block = nullptr;
 };
 
 struct Verdict {

@@ -235,7 +235,8 @@ void Server::start_threads() {
   }
   const ShardId service = layout_.http_service();
   sources.push_back({.shard = &shards_[service]->metrics(), .log = logs_[service].get()});
-  http_ = std::make_unique<HttpService>(settings_, *secrets_, admin_key_, std::move(sources), leaving_);
+  http_ =
+      std::make_unique<HttpService>(settings_, layout_, *secrets_, admin_key_, std::move(sources), leaving_);
   threads_.emplace_back([this, service] { shards_[service]->run(*http_); });
 }
 

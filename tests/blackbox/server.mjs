@@ -22,6 +22,8 @@ export const kSlowness = Math.max(1, kPatienceMs / 20_000);
 const kStopMs = 5_000; // the protocol's promise for SIGTERM
 const kBadWords = /AddressSanitizer|ThreadSanitizer|LeakSanitizer|runtime error:|assertion|Assertion/;
 
+const kAdminKey = randomBytes(24).toString('hex');
+
 const running = new Set();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -42,7 +44,7 @@ export class Server {
   peers = []; // closed with the scenario
 
   /** Starts with `flags` behind the usual ones, and returns when the server says that it is ready. */
-  static async start(flags = [], { binary = kBinary, shards = 2 } = {}) {
+  static async start(flags = [], { binary = kBinary, shards = 2, admin = false } = {}) {
     const server = new Server();
     server.folder = mkdtempSync(join(tmpdir(), 'taut-test-'));
     server.secret_file = server.file('secret', `${server.secret}\n`);
@@ -50,6 +52,7 @@ export class Server {
     const usual = ['--listen', '127.0.0.1:0', '--data', server.data, '--secret-file', server.secret_file, '--site', 'demo'];
     // The server reads a hello when it gets to run: a slow build, or a machine that is busy, needs more than its 10 s.
     if (!flags.includes('--hello-timeout-ms')) usual.push('--hello-timeout-ms', String(Math.round(10_000 * kSlowness)));
+    if (admin) usual.push('--admin-key-file', server.file('admin-key', `${kAdminKey}\n`));
     if (!flags.includes('--group')) usual.push('--group', 'sales', '--group', 'support');
     server.#spawn(binary, ['serve', ...usual, '--shards', String(shards), ...flags.map(String)]);
     await within(server.#ready, () => `the ready line; standard error: ${server.stderr}`);
@@ -108,6 +111,15 @@ export class Server {
     return make_token(this.secret, { sub: id, role, site: 'demo', ...for_agents, ...claims });
   }
 
+  /** Calls the HTTP API with the key of admin_scenario_on_shards(). */
+  api(path, options = {}) {
+    return fetch(this.http + path, { headers: { authorization: `Bearer ${kAdminKey}` }, ...options });
+  }
+
+  get admin_key() {
+    return kAdminKey;
+  }
+
   signal(name) {
     this.#child.kill(name);
   }
@@ -152,6 +164,11 @@ export function scenario(name, flags, body, options = {}) {
 /** The same scenario where everybody shares a thread and where nearly everybody crosses rings. */
 export function scenario_on_shards(name, flags, body) {
   for (const shards of [1, 4]) scenario(`${name} (${shards} ${shards === 1 ? 'shard' : 'shards'})`, flags, body, { shards });
+}
+
+/** The same with an admin key, for Server.api(). */
+export function admin_scenario_on_shards(name, flags, body) {
+  for (const shards of [1, 4]) scenario(`${name} (${shards} ${shards === 1 ? 'shard' : 'shards'})`, flags, body, { shards, admin: true });
 }
 
 /** For tests that leave nothing behind in the server: they share one. Returns what scenario() is, without flags. */

@@ -1,0 +1,37 @@
+// Why a conversation waits: how each agent of its group stands to it (Dispatcher::explain).
+#include "chat/dispatcher_impl.h"
+
+namespace taut::chat {
+
+namespace {
+
+/// Agents looked at for one page.
+constexpr uint32_t kLookedAtMax = 256;
+
+}  // namespace
+
+Dispatcher::Explanation Dispatcher::explain(ConversationKey key, uint32_t from,
+                                            std::span<Explained> out) const {
+  TAUT_ASSERT(!out.empty());
+  const Ticket* ticket = impl_->find(key);
+  if (ticket == nullptr) return {};
+  Explanation found{.state = ticket->state, .group = ticket->group, .owner = ticket->owner};
+  if (ticket->state != ConversationState::queued) return found;
+  found.position = ticket->position_told;
+  uint32_t index = from;
+  for (uint32_t looked_at = 0; index < agents(); ++index, ++looked_at) {
+    if (found.count == out.size() || looked_at == kLookedAtMax) break;
+    const Agent& agent = impl_->roster[index];
+    const Exclusion exclusion = impl_->eligible(agent, *ticket);
+    if (exclusion == Exclusion::not_in_group) continue;
+    out[found.count++] = {.agent_index = index,
+                          .load = static_cast<uint32_t>(agent.owned.size()),
+                          .capacity = agent.capacity(),
+                          .presence = agent.effective_presence(),
+                          .exclusion = exclusion};
+  }
+  if (index < agents()) found.next = index;
+  return found;
+}
+
+}  // namespace taut::chat

@@ -1,0 +1,18 @@
+// Which member of the mesh does what.
+#pragma once
+
+#include <cstdint>
+
+#include "core/mail.h"
+
+namespace taut::gateway {
+
+/// Chat shards 0 … chat_shards - 1, the first of which has the dispatcher, then the HTTP service.
+struct Layout {
+  uint32_t chat_shards = 1;
+  [[nodiscard]] ShardId dispatcher() const { return 0; }
+  [[nodiscard]] ShardId http_service() const { return chat_shards; }
+  [[nodiscard]] uint32_t members() const { return chat_shards + 1; }
+};
+
+}  // namespace taut::gateway
