@@ -24,6 +24,7 @@ class Plan:
         self.pairs_min = 2 if small else 11
         self.rate_seconds = 0.3 if small else 3
         self.flood_seconds = 0.2 if small else 2
+        self.disturbed_seconds = 0.3 if small else 5
         self.warmup = 0.1 if small else 1
         self.attempts = 1 if small else 3  # of a run in which the client was late itself
         self.allocation_messages = 100_000 if small else 1_000_000
@@ -33,6 +34,14 @@ class Plan:
 
 def p50(run):
     return run["latency_us"]["p50"]
+
+
+def p99(run):
+    return run["latency_us"]["p99"]
+
+
+def p999(run):
+    return run["latency_us"]["p999"]
 
 
 def throughput(run):
@@ -49,7 +58,7 @@ def compare_at_20k(bench, plan):
     load = {"rate": 20_000, "seconds": plan.rate_seconds, "warmup": plan.warmup}
     runs = bench.interleave([adaptive, spin], plan.blocks, load)
     rows = ratio_rows("p50_adaptive_over_spin", runs, adaptive, spin, p50, "<= 1.3", plan.pairs_min)
-    rows += ratio_rows("p999_over_relay", runs, adaptive, spin, lambda r: r["latency_us"]["p999"], "<= 1.5", plan.pairs_min)
+    rows += ratio_rows("p999_over_relay", runs, adaptive, spin, p999, "<= 1.5", plan.pairs_min)
     rows.append(value_row("vcs_per_msg", runs[adaptive], lambda r: r["server"]["voluntary_per_msg"], "switches/msg", "<= 0.05"))
     park, epoll = Taut("park"), Relay("epoll")
     runs = bench.interleave([park, epoll], plan.blocks, load)
@@ -102,6 +111,28 @@ def compare_peers(bench, plan):
     return rows
 
 
+# Who misbehaves (`taut load chat --disturb`): the row, the percentile of the well-behaved that it is about, its target.
+DISTURBED = {
+    "stalled": ("p999_under_stalled_reader", p999, "<= 1.5"),
+    "storm": ("p999_under_reconnect_storm", p999, "<= 1.5"),
+    "flood": ("p999_under_flood", p999, "<= 1.5"),
+    "flaps": ("p999_under_presence_flaps", p999, "<= 1.5"),
+    "scrapes": ("p99_under_scrapes", p99, "high <= 1.1"),  # unchanged: not even the interval's upper end is above
+}
+
+
+def compare_disturbed(bench, plan):
+    """The same well-behaved pairs with and without somebody who misbehaves, on a server with the rates of its defaults."""
+    quiet = Taut("adaptive", rates=True)
+    arms = {kind: Taut("adaptive", rates=True, client=(("disturb", kind),)) for kind in DISTURBED}
+    load = {"rate": 5_000, "arrivals": "poisson", "seconds": plan.disturbed_seconds, "warmup": plan.warmup}
+    runs = bench.interleave([quiet, *arms.values()], plan.blocks, load)
+    rows = []
+    for kind, (metric, measure, target) in DISTURBED.items():
+        rows += ratio_rows(metric, runs, arms[kind], quiet, measure, target, plan.pairs_min)
+    return rows
+
+
 def compare_at_1k(bench, plan):
     """What spinning costs when there is little to do."""
     adaptive, park = Taut("adaptive"), Taut("park")
@@ -144,6 +175,7 @@ PARTS = {
     compare_at_20k: ["p50_adaptive_over_spin", "p999_over_relay", "vcs_per_msg", "p50_park_over_epoll"],
     compare_flooded: ["sat16_over_ackrelay", "one_over_ackrelay"],
     compare_peers: [metric for peer in PEERS for metric in peer_metrics(peer)],
+    compare_disturbed: [metric for metric, _, _ in DISTURBED.values()],
     compare_at_1k: ["cpu_1k_over_park"],
     count_allocations: ["allocs_per_msg"],
     weigh_idle_visitors: ["bytes_per_idle", "rss_per_idle"],

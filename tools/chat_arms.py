@@ -31,15 +31,16 @@ class Taut:
     wait: str
     shards: int = 1
     pinned: bool = True
+    rates: bool = False  # off: one visitor here sends what thousands would
+    client: tuple = ()  # more options of the client: (name, value) pairs
 
     def __str__(self):
-        return f"taut {self.wait}"
+        return " ".join([f"taut {self.wait}", *(f"{name} {value}" for name, value in self.client)])
 
     def command(self, bench, _port):
-        # Rates are off: one visitor here sends what thousands would.
         return [bench.taut, "serve", "--listen", "127.0.0.1:0", "--data", tempfile.mkdtemp(dir=bench.folder), "--secret-file",
                 bench.secret, "--site", "demo", "--group", "sales", "--shards", self.shards, "--wait", self.wait,
-                "--rate-visitor", "0", "--rate-agent", "0", *([] if self.pinned else ["--pin", "false"])]
+                *([] if self.rates else ["--rate-visitor", "0", "--rate-agent", "0"]), *([] if self.pinned else ["--pin", "false"])]
 
     def url(self, process, _port):
         return "ws://" + ready_line(process, "listening ws=").split("listening ws=")[1].split()[0] + "/v1/chat"
@@ -50,6 +51,7 @@ class Relay:
     kind: str
     ack: bool = False
     pinned: bool = True
+    client: tuple = ()
 
     def __str__(self):
         return f"{self.kind} relay" + (" with acks" if self.ack else "")
@@ -191,7 +193,7 @@ class Bench:
             for arm in [*arms, *reversed(arms)]:
                 for _ in range(self.attempts):
                     with self.serve(arm) as server:
-                        run = self.load(server, load)
+                        run = self.load(server, load | dict(arm.client))
                     if not run["void"]:
                         break
                 runs[arm].append(run)

@@ -64,6 +64,7 @@ class Peer:
     scheme: str  # of the load generator's URL
     words: Callable  # (bench, port) -> its command line; raises Missing
     pinned: bool = True
+    client: tuple = ()
 
     def __str__(self):
         return self.name

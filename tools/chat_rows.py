@@ -16,7 +16,7 @@ class Row:
     low: float | None
     high: float | None
     unit: str
-    target: str | None  # "<= 1.3"; None: no claim
+    target: str | None  # "<= 1.3"; "high <= 1.1" is about the interval's upper end; None: no claim
     void: bool = False
     note: str = ""
 
@@ -34,8 +34,9 @@ class Row:
         """None where there is nothing to judge: no target, or a void row."""
         if self.void or self.target is None or self.value is None:
             return None
-        relation, limit = self.target.split()
-        return self.value <= float(limit) if relation == "<=" else self.value >= float(limit)
+        *which, relation, limit = self.target.split()
+        value = self.high if which else self.value
+        return value <= float(limit) if relation == "<=" else value >= float(limit)
 
     def as_dict(self):
         return asdict(self) | {"ok": self.ok}

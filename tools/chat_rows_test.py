@@ -28,6 +28,10 @@ class ChatRows(unittest.TestCase):
         self.assertFalse(ratio(runs(14, 14, 14, 14), runs(10, 10, 10, 10))[1].ok)
         self.assertTrue(ratio(runs(14, 14, 14, 14), runs(10, 10, 10, 10), ">= 1.3")[1].ok)
 
+    def test_a_target_may_be_about_the_upper_end_of_the_interval(self):
+        self.assertTrue(Row("x", 1.0, 0.9, 1.09, "ratio", "high <= 1.1").ok)
+        self.assertFalse(Row("x", 1.0, 0.9, 1.11, "ratio", "high <= 1.1").ok)
+
     def test_an_arm_that_differs_from_itself_voids_the_row(self):
         same, row = ratio(runs(10, 20, 10, 20), runs(10, 20, 10, 20))
         self.assertTrue(same.void and row.void)

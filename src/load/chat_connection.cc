@@ -12,12 +12,19 @@ namespace taut::load {
 
 namespace {
 
-constexpr std::string_view kSubprotocol = "taut.v1.json";
 constexpr int kRetryMs = 50;
 // Frames before the awaited answer: pushes about other conversations, queue positions.
 constexpr int kSkippedMax = 10'000;
 
-std::string hello(const ChatIdentity& who, auth::Signer& signer) {
+}  // namespace
+
+Result<auth::Secrets> load_secret(const std::string& file) {
+  PosixFileSystem files;
+  const std::array<std::string, 1> paths{file};
+  return auth::Secrets::load(files, paths);
+}
+
+std::string hello_object(const ChatIdentity& who, auth::Signer& signer) {
   auth::Claims claims;
   claims.id = who.id;
   claims.role = who.role;
@@ -30,14 +37,6 @@ std::string hello(const ChatIdentity& who, auth::Signer& signer) {
   }
   return R"({"type":"hello","version":1,"role":")" + std::string(role_name(who.role)) + R"(","site":")" +
          who.site + R"(","device":"load","token":")" + signer.sign(claims) + R"("})";
-}
-
-}  // namespace
-
-Result<auth::Secrets> load_secret(const std::string& file) {
-  PosixFileSystem files;
-  const std::array<std::string, 1> paths{file};
-  return auth::Secrets::load(files, paths);
 }
 
 std::string_view string_field(std::string_view json, std::string_view name) {
@@ -57,14 +56,14 @@ Result<ChatConnection> ChatConnection::open(const Url& url, const ChatIdentity& 
   const int64_t give_up_ns = clock.mono_ns() + TcpSocket::kSetUpSeconds * 1'000'000'000;
   while (true) {
     bool refused_for_now = false;
-    Result<Connection> connection = ws_connect(url, kSubprotocol, refused_for_now);
+    Result<Connection> connection = ws_connect(url, kChatSubprotocol, refused_for_now);
     if (refused_for_now && clock.mono_ns() < give_up_ns) {
       ::poll(nullptr, 0, kRetryMs);
       continue;
     }
     if (!connection) return std::unexpected(connection.error());
     ChatConnection chat(std::move(*connection));
-    if (Status said = chat.say(hello(who, signer)); !said) return std::unexpected(said.error());
+    if (Status said = chat.say(hello_object(who, signer)); !said) return std::unexpected(said.error());
     if (Result<std::string> welcome = chat.expect("welcome"); !welcome)
       return std::unexpected(welcome.error());
     return chat;

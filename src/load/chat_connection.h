@@ -27,6 +27,9 @@ inline constexpr int64_t kTokenSeconds = 86'400;
 /// Loads the secret that makes the tokens. Error: no readable secret in the file.
 [[nodiscard]] Result<auth::Secrets> load_secret(const std::string& file);
 
+/// What `who` says first, with a fresh token.
+[[nodiscard]] std::string hello_object(const ChatIdentity& who, auth::Signer& signer);
+
 /// The string value of a field in an object that the server wrote, for values without escapes (ids); empty
 /// when it is not there.
 [[nodiscard]] std::string_view string_field(std::string_view json, std::string_view name);

@@ -1,6 +1,5 @@
 // `taut load idle`: visitors that are connected and silent, to see what one costs a server.
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,16 +21,7 @@ constexpr uint32_t kLookEvery = 64;
 constexpr int kEventsPerLook = 256;
 constexpr size_t kReadBytes = size_t{16} * 1024;
 // Descriptors beside the connections: standard ones, epoll, the secret file.
-constexpr rlim_t kOtherDescriptors = 16;
-
-Status allow_descriptors(rlim_t wanted) {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return fail_errno("getrlimit");
-  if (limit.rlim_max < wanted)
-    return fail("only " + std::to_string(limit.rlim_max) + " open files are allowed");
-  limit.rlim_cur = limit.rlim_max;
-  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 ? Status() : Status(fail_errno("setrlimit"));
-}
+constexpr uint64_t kOtherDescriptors = 16;
 
 // Answers pings, on one thread.
 class IdleCrowd {
@@ -75,24 +65,20 @@ class IdleCrowd {
     if (n <= 0) return fail("the server closed an idle connection");
     std::string& received = connection.received;
     received.append(buffer.data(), static_cast<size_t>(n));
-    wire::WsOutcome outcome;
-    do {
-      const size_t size = received.size();
-      received.resize(size + kFramePadding);
-      wire::WsDecoder decoder = wire::ws_client_decoder(wire::kChatFrameBytesMax);
-      outcome = decoder.next({received.data(), size});
-      received.resize(size);
-      if (outcome.kind == wire::WsOutcome::Kind::error) return fail(std::string(outcome.reason));
-      std::string pong;
-      if (outcome.kind == wire::WsOutcome::Kind::control) {
-        if (outcome.opcode == wire::WsOpcode::close) return fail("the server closed an idle connection");
-        if (outcome.opcode == wire::WsOpcode::ping)
-          pong = client_frame(wire::WsOpcode::pong, outcome.text(), kSetUpMask);
-      }
-      received.erase(0, outcome.consumed);
-      if (Status s = connection.socket.send_all(pong); !s) return s;
-    } while (outcome.kind != wire::WsOutcome::Kind::need_more);
-    return {};
+    const size_t size = received.size();
+    received.resize(size + kFramePadding);
+    std::string pongs;
+    size_t used = 0;
+    while (true) {
+      const Frame frame = next_ws_frame({received.data() + used, size - used});
+      if (frame.kind == FrameKind::need_more) break;
+      if (frame.kind == FrameKind::broken) return fail("the server closed an idle connection");
+      if (frame.kind == FrameKind::control) pongs += ws_pong({received.data() + used, frame.size});
+      used += frame.size;
+    }
+    received.resize(size);
+    received.erase(0, used);
+    return connection.socket.send_all(pongs);
   }
 
   const int epoll_;

@@ -145,9 +145,18 @@ std::string void_reason(const PhaseResult& phase) {
   return {};
 }
 
+std::string void_reason(const ChatReport& report) {
+  const std::optional<DisturbanceCount>& disturbance = report.disturbance;
+  const std::string reason = void_reason(report.phase);
+  if (!reason.empty() || !disturbance || static_cast<double>(disturbance->done) >= disturbance->least)
+    return reason;
+  return "the disturbance was none: " + std::to_string(disturbance->done) + " of at least " +
+         fixed(disturbance->least, 0);
+}
+
 std::string to_json(const ChatReport& report) {
   const PhaseResult& phase = report.phase;
-  const std::string reason = void_reason(phase);
+  const std::string reason = void_reason(report);
   JsonObject out;
   out.add("settings", settings(report.options));
   out.add("void", !reason.empty());
@@ -163,6 +172,7 @@ std::string to_json(const ChatReport& report) {
   out.add("client_cpu_us_per_msg", per_message(report.client_cpu_ns, phase) / 1e3, 4);
   if (report.server) out.add("server", server(*report.server, phase));
   if (has_bill(report)) out.add("bill_us", bill(report));
+  if (report.disturbance) out.add("disturbed", report.disturbance->done);
   return out.text() + "\n";
 }
 
@@ -183,6 +193,7 @@ std::string to_text(const ChatReport& report) {
            " voluntary and " + fixed(per_message(report.server->involuntary, phase), 3) +
            " involuntary switches\n";
   }
+  if (report.disturbance) out += "disturbed   " + std::to_string(report.disturbance->done) + " times\n";
   if (has_bill(report)) {
     out += "time bill us";
     for (const auto& [stage, seconds] : report.bill->stage_s) {

@@ -24,6 +24,9 @@ enum class Direction : uint8_t { visitor, agent, both };
 /// How intended send times are spaced: exactly even, or exponentially distributed gaps of the same mean.
 enum class ArrivalKind : uint8_t { even, poisson };
 
+/// Somebody who behaves badly while the pairs are measured: load/disturbance.cc.
+enum class Disturb : uint8_t { none, stalled, storm, flood, flaps, scrapes };
+
 /// `taut load chat`: drives one server with pairs of connections and reports latency and cost.
 struct LoadChatOptions {
   std::string url;          ///< ws://HOST:PORT/v1/chat, or SCHEME://HOST:PORT of a rival
@@ -38,6 +41,7 @@ struct LoadChatOptions {
   double warmup = 1;      ///< time before it, driven the same and not reported
   Direction direction = Direction::visitor;
   ArrivalKind arrivals = ArrivalKind::even;
+  Disturb disturb = Disturb::none;
   uint64_t seed = 1;       ///< of the Poisson gaps; reported
   int cpu = -1;            ///< pin the client thread; -1: not pinned
   int server_pid = 0;      ///< whose CPU and switches to report; 0: nobody's

@@ -54,15 +54,18 @@ struct PairClient::Line {
   [[nodiscard]] bool control_next() const { return !control.empty() && !(ring && ring->mid_frame()); }
 };
 
-PairClient::PairClient(Session& session, const Protocol& protocol, const Pace& pace, Clock& clock)
+PairClient::PairClient(Session& session, const Protocol& protocol, const Pace& pace, Clock& clock,
+                       Disturbance* disturbance)
     : protocol_(protocol),
       pace_(pace),
       text_bytes_(session.text_bytes),
       clock_(clock),
+      disturbance_(disturbance),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       scratch_(kFrameBytesMax + kReadBytes + kFramePadding) {
   TAUT_ASSERT(epoll_ >= 0);
   TAUT_ASSERT((pace.rate == 0) != (pace.inflight == 0));
+  TAUT_ASSERT(disturbance == nullptr || pace.rate != 0);
   lines_.reserve(session.connections.size());  // flows and epoll keep pointers to lines
   for (Connection& connection : session.connections) {
     connection.socket.set_blocking(false);
@@ -131,6 +134,7 @@ void PairClient::turn() {
   }
   send_due();
   flush_marked();
+  disturb();
   starve();
 }
 
@@ -258,6 +262,11 @@ void PairClient::take_delivery(Line& line, std::string_view body) {
   flow.expected = stamp->sequence + 1;
   phase_.latency.record(now_ns_ - stamp->intended_ns);
   if (pace_.inflight != 0 && sending_) send_message(stamp->flow, now_ns_);
+}
+
+void PairClient::disturb() {
+  if (disturbance_ == nullptr || !sending_ || begin_ns_ + next_.at_ns - now_ns_ < kDisturbGuardNs) return;
+  if (const Status stepped = disturbance_->step(now_ns_); !stepped) break_off(stepped.error().message);
 }
 
 void PairClient::starve() {

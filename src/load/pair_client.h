@@ -13,6 +13,7 @@
 #include "base/histogram.h"
 #include "base/result.h"
 #include "load/arrivals.h"
+#include "load/disturbance.h"
 #include "load/protocol.h"
 #include "load/stamp.h"
 
@@ -60,10 +61,17 @@ struct PhaseResult {
 /// have that time.
 class PairClient {
  public:
-  PairClient(Session& session, const Protocol& protocol, const Pace& pace, Clock& clock);
+  /// `disturbance`, if any, gets its steps between two looks at the connections, while no send is due within
+  /// kDisturbGuardNs; it outlives the client, too. REQUIRES: open loop with a disturbance.
+  PairClient(Session& session, const Protocol& protocol, const Pace& pace, Clock& clock,
+             Disturbance* disturbance = nullptr);
   PairClient(const PairClient&) = delete;
   PairClient& operator=(const PairClient&) = delete;
   ~PairClient();
+
+  /// About what one step of a disturbance takes. Less would make sends late; more would give the server time
+  /// to deal with each step before the next message.
+  static constexpr int64_t kDisturbGuardNs = 20'000;
 
   /// One phase of sending for `duration_ns`, then draining. Phases follow each other on the same session.
   /// Errors: a connection ended, the server broke the protocol or complained, or it stopped reading for so
@@ -85,6 +93,7 @@ class PairClient {
   void receive(Line& line);
   [[nodiscard]] size_t take_frames(Line& line, std::span<char> bytes);
   void take_delivery(Line& line, std::string_view body);
+  void disturb();
   void starve();
   void break_off(const std::string& why);
 
@@ -92,6 +101,7 @@ class PairClient {
   const Pace pace_;
   const uint32_t text_bytes_;
   Clock& clock_;
+  Disturbance* const disturbance_;
   int epoll_ = -1;
   std::vector<Flow> flows_;
   std::vector<Line> lines_;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -37,6 +38,15 @@ Result<Url> parse_url(std::string_view text) {
   return url;
 }
 
+Status allow_descriptors(uint64_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return fail_errno("getrlimit");
+  if (limit.rlim_max < wanted)
+    return fail("only " + std::to_string(limit.rlim_max) + " open files are allowed");
+  limit.rlim_cur = limit.rlim_max;
+  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 ? Status() : Status(fail_errno("setrlimit"));
+}
+
 TcpSocket::~TcpSocket() {
   if (fd_ >= 0) ::close(fd_);
 }
@@ -44,17 +54,30 @@ TcpSocket::~TcpSocket() {
 Result<TcpSocket> TcpSocket::dial(const std::string& host, uint16_t port) {
   TcpSocket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (socket.fd_ < 0) return fail_errno("socket");
-  const int on = 1;
-  ::setsockopt(socket.fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   socket.set_deadline(kSetUpSeconds);
+  if (Status s = socket.connect(host, port); !s) return std::unexpected(s.error());
+  return socket;
+}
+
+Result<TcpSocket> TcpSocket::begin(const std::string& host, uint16_t port, int receive_buffer) {
+  TcpSocket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket.fd_ < 0) return fail_errno("socket");
+  if (receive_buffer != 0)
+    ::setsockopt(socket.fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof(receive_buffer));
+  if (Status s = socket.connect(host, port); !s) return std::unexpected(s.error());
+  return socket;
+}
+
+Status TcpSocket::connect(const std::string& host, uint16_t port) const {
+  const int on = 1;
+  ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   if (inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1) return fail("not an IPv4 address: " + host);
-  if (::connect(socket.fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
-    return fail_errno("connect to " + host + ":" + std::to_string(port));
-  }
-  return socket;
+  const bool connected = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  if (connected || errno == EINPROGRESS) return {};
+  return fail_errno("connect to " + host + ":" + std::to_string(port));
 }
 
 Status TcpSocket::send_all(std::string_view bytes) {

@@ -22,6 +22,9 @@ struct Url {
   [[nodiscard]] std::string host_port() const { return host + ":" + std::to_string(port); }
 };
 
+/// Lets the process have `wanted` open files. Error: the host allows fewer.
+[[nodiscard]] Status allow_descriptors(uint64_t wanted);
+
 /// Errors name the text that could not be read.
 [[nodiscard]] Result<Url> parse_url(std::string_view text);
 
@@ -46,6 +49,11 @@ class TcpSocket {
   /// Connects, blocking, with TCP_NODELAY and the set-up's deadline on every later blocking call.
   [[nodiscard]] static Result<TcpSocket> dial(const std::string& host, uint16_t port);
 
+  /// Begins to connect and does not wait: non-blocking, with TCP_NODELAY. `receive_buffer` bytes are asked of
+  /// the kernel; 0: its own choice.
+  [[nodiscard]] static Result<TcpSocket> begin(const std::string& host, uint16_t port,
+                                               int receive_buffer = 0);
+
   [[nodiscard]] int fd() const { return fd_; }
 
   // Blocking, during set-up.
@@ -57,6 +65,8 @@ class TcpSocket {
   void set_deadline(int64_t seconds);
 
  private:
+  [[nodiscard]] Status connect(const std::string& host, uint16_t port) const;
+
   int fd_ = -1;
 };
 

@@ -32,17 +32,25 @@ FramePrototype stamped_frame(std::string_view text, std::string_view id_field) {
   return frame;
 }
 
+std::string ws_upgrade(const Url& url, std::string_view subprotocol) {
+  return wire::ws_upgrade_request(url.host_port(), url.path, kUpgradeKey, subprotocol);
+}
+
+wire::WsUpgradeAnswer ws_upgrade_answer(std::string_view received) {
+  return wire::parse_ws_upgrade_answer(received, kUpgradeKey);
+}
+
 Result<Connection> ws_connect(const Url& url, std::string_view subprotocol, bool& refused_for_now) {
   refused_for_now = false;
   Result<TcpSocket> socket = TcpSocket::dial(url.host, url.port);
   if (!socket) return std::unexpected(socket.error());
   Connection connection{.socket = std::move(*socket), .received = {}};
-  const std::string request = wire::ws_upgrade_request(url.host_port(), url.path, kUpgradeKey, subprotocol);
-  if (Status sent = connection.socket.send_all(request); !sent) return std::unexpected(sent.error());
+  const Status sent = connection.socket.send_all(ws_upgrade(url, subprotocol));
+  if (!sent) return std::unexpected(sent.error());
   while (true) {
     if (Status got = connection.socket.receive_some(connection.received); !got)
       return std::unexpected(got.error());
-    const wire::WsUpgradeAnswer answer = wire::parse_ws_upgrade_answer(connection.received, kUpgradeKey);
+    const wire::WsUpgradeAnswer answer = ws_upgrade_answer(connection.received);
     if (answer.kind == wire::WsUpgradeAnswer::Kind::need_more) continue;
     refused_for_now = answer.status == kServiceUnavailable;
     if (answer.kind == wire::WsUpgradeAnswer::Kind::refused) return fail("upgrade refused: " + answer.reason);

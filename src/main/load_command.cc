@@ -16,6 +16,7 @@ using load::FloorKind;
 
 constexpr std::array<std::string_view, 3> kDirections{"visitor", "agent", "both"};
 constexpr std::array<std::string_view, 2> kArrivals{"even", "poisson"};
+constexpr std::array<std::string_view, 6> kDisturbs{"none", "stalled", "storm", "flood", "flaps", "scrapes"};
 constexpr std::array<std::string_view, 2> kFloors{"epoll", "spin"};
 
 constexpr int64_t kSecondsMax = 86'400;
@@ -75,6 +76,13 @@ void add_load(std::vector<ConfigRow>& rows, load::LoadChatOptions& o) {
                   .section = "Load",
                   .field = choice_field(o.direction, kDirections),
                   .help = "Who sends"});
+  rows.push_back({.key = "disturb",
+                  .section = "Load",
+                  .field = choice_field(o.disturb, kDisturbs),
+                  .help =
+                      "Who misbehaves beside the pairs: readers that stall, 1,000 others that all reconnect "
+                      "each second, a flood, 5,000 changes of presence or 100 reads of /metrics a second; "
+                      "with --rate"});
 }
 
 void add_schedule(std::vector<ConfigRow>& rows, load::LoadChatOptions& o) {
