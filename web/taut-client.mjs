@@ -167,6 +167,11 @@ export class TautClient extends EventTarget {
     return this.#request({ type: 'close', conversation, reason });
   }
 
+  /** A visitor rates a closed conversation: `rating` 1 … 5, and a text if it likes. */
+  rate(conversation, rating, text) {
+    return this.#request({ type: 'rate', conversation, rating, text });
+  }
+
   /** An agent takes what waits, or what nobody has accepted yet, of its groups. */
   take(conversation) {
     return this.#request({ type: 'take', conversation });

@@ -137,6 +137,13 @@ Change Conversation::close(const Party& by) {
   return change;
 }
 
+Change Conversation::rate() {
+  if (state_ != ConversationState::closed) return {.code = Code::forbidden};
+  if (rated_opening_ == opening_) return {};
+  rated_opening_ = opening_;
+  return change_to(ConversationState::closed, EventKind::rated);
+}
+
 // -- Decisions of the dispatcher --
 
 Change Conversation::apply(const Assign& decision, std::string_view agent_id) {

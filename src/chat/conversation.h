@@ -150,6 +150,10 @@ class Conversation {
   /// else `not_yours`. `closed` when it is already.
   [[nodiscard]] Change close(const Party& by);
 
+  /// Event `rated`, by its visitor, once it is closed, and once for each opening: a second rating is ok and
+  /// changes nothing, for it may be the first one told again. Still open: `forbidden`.
+  [[nodiscard]] Change rate();
+
   // -- Decisions of the dispatcher --
 
   /// Event `assigned`, or `transferred` when it had an owner who loses it by transfer. Closed, another
@@ -210,6 +214,7 @@ class Conversation {
   uint32_t contests_ = 0;
   bool declined_ = false;  ///< the owner has declined; the Requeue is on its way
   uint32_t opening_ = 0;
+  uint32_t rated_opening_ = 0;  ///< the last one that was rated
   uint32_t owner_epoch_ = 0;
   Owner owner_;
   std::optional<EventKind> event_due_;

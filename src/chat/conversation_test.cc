@@ -328,6 +328,28 @@ TEST_F(ConversationTest, ReopeningQueuesItAgainAndGoesOnWithTheSequence) {
   EXPECT_EQ(say(visitor(), 50).code, Code::ok);
 }
 
+TEST_F(ConversationTest, IsRatedOnceForEachOpeningAndOnlyWhenClosed) {
+  open_active("a1");
+  EXPECT_EQ(c.rate().code, Code::forbidden);
+  append(c.close(visitor()));
+  const uint64_t last = c.last_seq();
+  const Change first = c.rate();
+  EXPECT_TRUE(first.changed);
+  EXPECT_EQ(first.event, EventKind::rated);
+  EXPECT_EQ(first.seq, last + 1);
+  append(first);
+  EXPECT_EQ(c.state(), ConversationState::closed);
+  const Change again = c.rate();
+  EXPECT_EQ(again.code, Code::ok);
+  EXPECT_FALSE(again.changed);
+  append(c.reopen());
+  EXPECT_EQ(c.rate().code, Code::forbidden);
+  append(c.close(visitor()));
+  const Change next = c.rate();
+  EXPECT_TRUE(next.changed);
+  append(next);
+}
+
 // -- Reading --
 
 TEST_F(ConversationTest, HistoryPagesBackwardsWithoutHolesOrDoubles) {
@@ -362,7 +384,7 @@ TEST_F(ConversationTest, HistoryAtTheEdges) {
 
 TEST_F(ConversationTest, HistorySaysWhenOlderItemsHaveLeftMemory) {
   open();
-  for (uint64_t n = 1; n < 3 * kItemsMax; ++n) (void)say(visitor(), n);
+  for (uint64_t n = 1; n < uint64_t{3} * kItemsMax; ++n) (void)say(visitor(), n);
   const uint64_t first = c.items().first_seq();
   const Page page = c.history(first + 5, 100);
   EXPECT_EQ(page.from, first);
@@ -412,7 +434,7 @@ TEST_F(ConversationTest, MarksOnlyRiseAndNeverPassTheEnd) {
 
 TEST_F(ConversationTest, EveryBodyIsHandedBackExactlyOnce) {
   open();
-  for (uint64_t n = 1; n < 3 * kItemsMax; ++n) (void)say(visitor(), n);
+  for (uint64_t n = 1; n < uint64_t{3} * kItemsMax; ++n) (void)say(visitor(), n);
   EXPECT_EQ(bodies_held(), kItemsMax);
   release_all();
   EXPECT_EQ(bodies_held(), 0U);

@@ -18,8 +18,9 @@ std::string_view name(ItemKind kind) {
 }
 
 std::string_view name(EventKind kind) {
-  static constexpr std::string_view kNames[] = {"opened",   "assigned", "accepted", "transferred",
-                                                "requeued", "closed",   "reopened", "note_hidden"};
+  static constexpr std::string_view kNames[] = {"opened",      "assigned",    "accepted",
+                                                "transferred", "requeued",    "closed",
+                                                "reopened",    "note_hidden", "rated"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -48,6 +48,7 @@ enum class EventKind : uint8_t {
   closed,
   reopened,
   note_hidden,
+  rated,
 };
 /// Why an owner lost a conversation.
 enum class Reason : uint8_t { transferred, timeout, declined, taken, offline, closed };

@@ -312,7 +312,7 @@ void ChatProgram::stop() {
   if (listening_) shard_->poller().remove(door_.listener);
   listening_ = false;
   parts_->dialogue.drain();
-  parts_->sessions.close_all(wire::CloseCode::draining, "draining");
+  parts_->sessions.close_all(wire::CloseCode::draining, "draining", settings_.drain_spread_ms);
 }
 
 Tracer::Options ChatProgram::tracer_options() const {

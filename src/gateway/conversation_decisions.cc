@@ -53,9 +53,14 @@ void Conversations::decide(const chat::Requeue& decision) {
   const chat::Change change = record->machine.apply(decision);
   if (!change.changed) return;
   metrics_.requeues.add(1);
+  record->agent = chat::kNoAgent;
   Block* item = append(*record, change);
   push_to_visitor(*record, item, Handle{});
   if (change.lost.key) tell_unassigned(*record, change.lost, change.lost_reason);
+}
+
+std::string_view Conversations::last_agent(const ConversationRecord& record) const {
+  return record.agent == chat::kNoAgent ? std::string_view{} : agents_[record.agent].view();
 }
 
 void Conversations::decide(const chat::OwnerMoved& decision) {

@@ -23,6 +23,7 @@ struct PackedHeader {
   bool has_ref = true;
   bool other_connections = false;
   uint32_t limit = 0;
+  uint32_t rating = 0;
   uint64_t epoch = 0;
   uint64_t seq = 0;
   uint64_t before = 0;
@@ -58,6 +59,7 @@ Block* pack(BufferPool& pool, const ConversationRequest& request, const Trace& t
                       .has_ref = request.from.has_ref,
                       .other_connections = request.from.other_connections,
                       .limit = request.limit,
+                      .rating = request.rating,
                       .epoch = request.epoch,
                       .seq = request.seq,
                       .before = request.before,
@@ -94,6 +96,7 @@ ConversationRequest unpack(const Block& block) {
                               .seq = header.seq,
                               .before = header.before,
                               .limit = header.limit,
+                              .rating = header.rating,
                               .from = {.kind = header.party,
                                        .connection = header.connection,
                                        .endpoint = header.endpoint,

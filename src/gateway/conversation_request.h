@@ -40,6 +40,7 @@ struct ConversationRequest {
   uint64_t seq = 0;     ///< hello, delivered, read
   uint64_t before = 0;  ///< history
   uint32_t limit = 0;   ///< history
+  uint32_t rating = 0;  ///< rate
   Requester from;
   Handle key;  ///< of the conversation, where the asker's shard knows it; zero: found by its id
   std::string_view conversation;

@@ -18,6 +18,7 @@ ConversationRequest full_request() {
           .seq = 12,
           .before = 13,
           .limit = 14,
+          .rating = 16,
           .from = {.kind = chat::PartyKind::agent,
                    .connection = Handle(1, 2, 3),
                    .endpoint = Handle(4, 5, 6),
@@ -47,6 +48,7 @@ void expect_same(const ConversationRequest& a, const ConversationRequest& b) {
   EXPECT_EQ(a.seq, b.seq);
   EXPECT_EQ(a.before, b.before);
   EXPECT_EQ(a.limit, b.limit);
+  EXPECT_EQ(a.rating, b.rating);
   EXPECT_EQ(a.from.kind, b.from.kind);
   EXPECT_EQ(a.from.connection, b.from.connection);
   EXPECT_EQ(a.from.endpoint, b.from.endpoint);

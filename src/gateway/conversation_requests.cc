@@ -26,6 +26,8 @@ void Conversations::handle(const ConversationRequest& request) {
     case wire::ClientType::delivered:
     case wire::ClientType::read:
       return signal(request);
+    case wire::ClientType::rate:
+      return rate(request);
     case wire::ClientType::hello:
       return attach(request);
     default:
@@ -169,6 +171,37 @@ void Conversations::finish_close(ConversationRecord& record, const chat::Change&
   metrics_.conversations_closed.add(1);
   closed_.push_back(record);
   tell_dispatcher(MailKind::conversation_closed, record);
+}
+
+void Conversations::rate(const ConversationRequest& request) {
+  ConversationRecord* record = find_for(request);
+  if (record == nullptr) return;
+  if (short_of_memory()) {
+    return refuse(request.from, request.conversation, wire::ErrorCode::overloaded,
+                  "no memory for the rating");
+  }
+  const chat::Change change = record->machine.rate();
+  if (change.code != chat::Code::ok) {
+    return refuse(request.from, request.conversation, wire::ErrorCode::forbidden,
+                  "a conversation is rated once it is closed");
+  }
+  Block* item = !change.changed ? nullptr
+                                : append_event(*record, {.conversation = record->machine.id(),
+                                                         .epoch = change.epoch,
+                                                         .seq = change.seq,
+                                                         .event = wire::EventKind::rated,
+                                                         .agent = last_agent(*record),
+                                                         .group = options_.groups[record->machine.group()],
+                                                         .reason = {},
+                                                         .rating = request.rating,
+                                                         .text = request.text,
+                                                         .owner_epoch = change.owner_epoch,
+                                                         .ts = static_cast<uint64_t>(wall_ms())});
+  courier_.answer(request.from.connection, wire::Ok{.ref = request.from.ref});
+  if (item == nullptr) return;
+  metrics_.ratings.add(1);
+  metrics_.rating_points.add(request.rating);
+  push_to_visitor(*record, item, Handle{});
 }
 
 void Conversations::visitor_left(const hub::Endpoint& visitor) {

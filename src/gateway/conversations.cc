@@ -260,6 +260,7 @@ void Conversations::reopen(const OpenRequest& request, hub::Endpoint& visitor) {
   Block* item = append(*record, change);
   record->visitor = request.from.endpoint;
   record->position = {};
+  record->agent = chat::kNoAgent;
   visitor.add_topic(record->self, 0, record->machine.id());
   answer_opened({.connection = request.from.connection, .ref = request.from.ref}, *record);
   push_event(*record, item, Handle{});

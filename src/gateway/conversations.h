@@ -50,7 +50,7 @@ struct ConversationRecord {
   std::string attributes;  ///< raw JSON object or empty
   std::string subject;
   chat::Position position;          ///< in the queue, as last told; 0: not told
-  uint32_t agent = chat::kNoAgent;  ///< to whom it was assigned last
+  uint32_t agent = chat::kNoAgent;  ///< to whom it is, or was when it was closed
   /// Opens that wait for the dispatcher's first word, so that `opened` can tell the place in the queue.
   std::vector<Opener> openers;
   SignalState signals;
@@ -160,6 +160,7 @@ class Conversations final : public PageListener {
   void finish_close(ConversationRecord& record, const chat::Change& change, std::string_view agent,
                     std::string_view reason, const Requester* asked_by);
   void history(const ConversationRequest& request);
+  void rate(const ConversationRequest& request);
   void signal(const ConversationRequest& request);
   void attach(const ConversationRequest& request);
   void attach_agent(const ConversationRequest& request, ConversationRecord& record);
@@ -193,6 +194,8 @@ class Conversations final : public PageListener {
               Lane lane = Lane::answer);
   /// `error` but for its ref, which is the request's.
   void refuse(const Requester& from, wire::ErrorMessage error, Lane lane);
+  /// Who had it when it was closed, or has it; empty: nobody.
+  [[nodiscard]] std::string_view last_agent(const ConversationRecord& record) const;
   [[nodiscard]] std::optional<chat::GroupId> find_group(std::string_view name) const;
   [[nodiscard]] bool short_of_memory();
   [[nodiscard]] bool pool_is_full() const;

@@ -167,6 +167,9 @@ void Dialogue::on_message(Session& session, const wire::ClientMessage& message) 
     case wire::ClientType::open:
       if (!agent) return open(session, message);
       break;
+    case wire::ClientType::rate:
+      if (!agent) return on_conversation(session, message);
+      break;
     case wire::ClientType::presence:
       if (agent) return presence(session, message);
       break;
@@ -251,11 +254,12 @@ void Dialogue::on_conversation(Session& session, const wire::ClientMessage& mess
                               .seq = message.seq,
                               .before = message.before,
                               .limit = message.limit,
+                              .rating = message.rating,
                               .from = requester(session, message.ref),
                               .key = {},
                               .conversation = message.conversation,
                               .client_msg_id = {},
-                              .text = {},
+                              .text = message.text,
                               .reason = message.reason,
                               .to_agent = message.to_agent,
                               .to_group = message.to_group};

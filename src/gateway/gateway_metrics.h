@@ -43,7 +43,9 @@ struct GatewayMetrics {
   Cell endpoints;  ///< level
   Cell assignments;
   Cell requeues;
-  Cell queued;  ///< level, on the dispatcher's shard
+  Cell ratings;
+  Cell rating_points;  ///< the sum of the ratings
+  Cell queued;         ///< level, on the dispatcher's shard
 
   std::array<LiveHistogram, kStages> stage_ns;
   LiveHistogram message_ns;  ///< all stages of a message; written where it was delivered

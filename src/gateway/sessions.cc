@@ -344,10 +344,12 @@ void Sessions::bury(Session& session) {
   dead_.push_back(&session);
 }
 
-void Sessions::close_all(wire::CloseCode code, std::string_view reason) {
+void Sessions::close_all(wire::CloseCode code, std::string_view reason, uint32_t spread_ms) {
+  const uint64_t count = sessions_.size();
+  uint64_t told = 0;
   sessions_.for_each([&](Handle, Session& session) {
     if (!session.is_websocket()) return drop(session);
-    close(session, code, reason);
+    close(session, code, reason, static_cast<uint32_t>(spread_ms * told++ / count));
   });
 }
 

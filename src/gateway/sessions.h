@@ -98,7 +98,8 @@ class Sessions {
   void give_up(Session& session);
   /// The end at once, without a word.
   void drop(Session& session);
-  void close_all(wire::CloseCode code, std::string_view reason);
+  /// A goodbye to everybody; who is told when to come back is told times spread evenly over `spread_ms`.
+  void close_all(wire::CloseCode code, std::string_view reason, uint32_t spread_ms);
   /// Writes everything that this turn produced and forgets the dead.
   void flush();
 

@@ -31,7 +31,8 @@ struct Settings {
   uint32_t hello_timeout_ms = 10'000;
   Rate handshake_rate{1'000, 2'000};  ///< new connections, per shard
   uint32_t ping_ms = 25'000;
-  uint32_t drain_ms = 0;  ///< between a signal to stop and the goodbyes: not ready, but serving
+  uint32_t drain_ms = 0;         ///< between a signal to stop and the goodbyes: not ready, but serving
+  uint32_t drain_spread_ms = 0;  ///< over which the goodbyes spread those who come back
 
   // Identity
   std::string site = "demo";

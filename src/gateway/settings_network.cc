@@ -30,6 +30,22 @@ Status is_network(std::string_view text) {
   return network ? Status() : std::unexpected(network.error());
 }
 
+void add_drain(std::vector<ConfigRow>& rows, Settings& s) {
+  rows.push_back(
+      {.key = "drain-ms",
+       .section = "Network",
+       .field = &s.drain_ms,
+       .help = "Time after SIGTERM in which only /readyz says that the server goes, before it does",
+       .unit = Unit::ms,
+       .max = kHourMs});
+  rows.push_back({.key = "drain-spread-ms",
+                  .section = "Network",
+                  .field = &s.drain_spread_ms,
+                  .help = "Time over which the goodbyes spread the clients that come back; 0 is all at once",
+                  .unit = Unit::ms,
+                  .max = kHourMs});
+}
+
 }  // namespace
 
 void add_network_rows(std::vector<ConfigRow>& rows, Settings& s) {
@@ -96,13 +112,7 @@ void add_network_rows(std::vector<ConfigRow>& rows, Settings& s) {
                   .unit = Unit::ms,
                   .min = 100,
                   .max = kHourMs});
-  rows.push_back(
-      {.key = "drain-ms",
-       .section = "Network",
-       .field = &s.drain_ms,
-       .help = "Time after SIGTERM in which only /readyz says that the server goes, before it does",
-       .unit = Unit::ms,
-       .max = kHourMs});
+  add_drain(rows, s);
 }
 
 }  // namespace taut::gateway

@@ -31,6 +31,7 @@ TAUT_SAME_NUMBER(EventKind, EventKind, requeued);
 TAUT_SAME_NUMBER(EventKind, EventKind, closed);
 TAUT_SAME_NUMBER(EventKind, EventKind, reopened);
 TAUT_SAME_NUMBER(EventKind, EventKind, note_hidden);
+TAUT_SAME_NUMBER(EventKind, EventKind, rated);
 TAUT_SAME_NUMBER(Reason, UnassignReason, transferred);
 TAUT_SAME_NUMBER(Reason, UnassignReason, timeout);
 TAUT_SAME_NUMBER(Reason, UnassignReason, declined);

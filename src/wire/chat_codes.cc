@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<std::string_view, kClientTypes> kClientTypeNames = {
     "hello",  "open",    "send", "typing",   "delivered", "read", "history", "presence",
-    "accept", "decline", "take", "transfer", "close",     "list", "ping"};
+    "accept", "decline", "take", "transfer", "close",     "list", "ping",    "rate"};
 constexpr NameTable kClientTypeTable(kClientTypeNames);
 
 constexpr std::array<std::string_view, 18> kServerTypeNames = {
@@ -35,8 +35,9 @@ constexpr std::array<std::string_view, 3> kScopeNames = {"mine", "queued", "all"
 constexpr std::array<std::string_view, 3> kDurabilityNames = {"none", "durable", "durable_before_deliver"};
 constexpr std::array<std::string_view, 2> kAckNames = {"accepted", "durable"};
 constexpr std::array<std::string_view, 2> kReceiptNames = {"delivered", "read"};
-constexpr std::array<std::string_view, 8> kEventNames = {"opened",   "assigned", "accepted", "transferred",
-                                                         "requeued", "closed",   "reopened", "note_hidden"};
+constexpr std::array<std::string_view, 9> kEventNames = {"opened",      "assigned",    "accepted",
+                                                         "transferred", "requeued",    "closed",
+                                                         "reopened",    "note_hidden", "rated"};
 constexpr std::array<std::string_view, 6> kUnassignNames = {"transferred", "timeout", "declined",
                                                             "taken",       "offline", "closed"};
 constexpr std::array<std::string_view, 4> kGapNames = {"ahead", "unknown_epoch", "expired",

@@ -17,6 +17,8 @@ inline constexpr uint32_t kChatVersion = 1;
 inline constexpr uint32_t kTextBytesMax = 16'384;
 /// Longest frame of a client: a text in which each byte is escaped as \u00XX, and the other fields.
 inline constexpr uint32_t kChatFrameBytesMax = 6 * kTextBytesMax + 4'096;
+/// Best rating of a conversation; 1 is the worst.
+inline constexpr uint32_t kRatingMax = 5;
 /// Longest page of history, items.
 inline constexpr uint32_t kHistoryItemsMax = 200;
 /// Sequence numbers and times stay below what a JavaScript number holds exactly.
@@ -39,8 +41,9 @@ enum class ClientType : uint8_t {
   close,
   list,
   ping,
+  rate,
 };
-inline constexpr uint32_t kClientTypes = 15;
+inline constexpr uint32_t kClientTypes = 16;
 
 /// What the server sends; the values are the numbers of the compact carrier.
 enum class ServerType : uint8_t {
@@ -125,6 +128,7 @@ enum class EventKind : uint8_t {
   closed,
   reopened,
   note_hidden,
+  rated,
 };
 enum class UnassignReason : uint8_t { transferred, timeout, declined, taken, offline, closed };
 enum class GapReason : uint8_t { ahead, unknown_epoch, expired, no_such_conversation };

@@ -50,13 +50,14 @@ enum class Field : uint8_t {
   attributes,
   epoch,
   agent,
+  rating,
 };
-constexpr size_t kFields = 28;
+constexpr size_t kFields = 29;
 constexpr std::array<std::string_view, kFields> kFieldNames = {
-    "type",  "ref",    "conversation", "client_msg_id", "text",       "kind",  "on",
-    "seq",   "before", "limit",        "status",        "capacity",   "to",    "reason",
-    "scope", "cursor", "version",      "role",          "site",       "token", "device",
-    "name",  "resume", "group",        "subject",       "attributes", "epoch", "agent"};
+    "type",    "ref",        "conversation", "client_msg_id", "text",   "kind",   "on",     "seq",
+    "before",  "limit",      "status",       "capacity",      "to",     "reason", "scope",  "cursor",
+    "version", "role",       "site",         "token",         "device", "name",   "resume", "group",
+    "subject", "attributes", "epoch",        "agent",         "rating"};
 constexpr NameTable kFieldTable(kFieldNames);
 
 /// The known fields of one JSON object.
@@ -240,6 +241,9 @@ bool ChatReader::Impl::read_by_type() {
              take_string(Field::cursor, message.cursor, kCursorBytesMax, Need::optional);
     case ClientType::ping:
       return take_ref();
+    case ClientType::rate:
+      return take_ref() && take_conversation() && take_number(Field::rating, message.rating, 1, kRatingMax) &&
+             take_string(Field::text, message.text, kRatingTextBytesMax, Need::optional);
   }
   return false;
 }

@@ -19,10 +19,11 @@ inline constexpr uint32_t kSubjectBytesMax = 1'024;
 inline constexpr uint32_t kReasonBytesMax = 256;
 inline constexpr uint32_t kCursorBytesMax = 256;
 inline constexpr uint32_t kAttributesBytesMax = 4'096;  ///< as raw JSON text
-inline constexpr uint32_t kResumeMax = 256;             ///< conversations in one hello
-inline constexpr uint32_t kCapacityMax = 10'000;        ///< conversations at once of one agent
-inline constexpr uint32_t kHistoryItemsDefault = 50;    ///< items, when a history request has no limit
-inline constexpr uint32_t kJsonDepthMax = 32;           ///< nesting of a frame; deeper is bad_json
+inline constexpr uint32_t kRatingTextBytesMax = 4'096;
+inline constexpr uint32_t kResumeMax = 256;           ///< conversations in one hello
+inline constexpr uint32_t kCapacityMax = 10'000;      ///< conversations at once of one agent
+inline constexpr uint32_t kHistoryItemsDefault = 50;  ///< items, when a history request has no limit
+inline constexpr uint32_t kJsonDepthMax = 32;         ///< nesting of a frame; deeper is bad_json
 
 struct ResumePoint {
   std::string_view conversation = {};
@@ -46,13 +47,14 @@ struct ClientMessage {
   uint32_t version = 0;                             ///< hello: any number, the caller compares
   uint32_t capacity = 0;                            ///< presence: 0 … kCapacityMax
   uint32_t limit = 0;                               ///< history: 1 … kHistoryItemsMax
+  uint32_t rating = 0;                              ///< rate: 1 … kRatingMax
   uint64_t seq = 0;                                 ///< delivered, read: ≥ 1
   uint64_t before = 0;                              ///< history: ≥ 1, 0 = from the end
   std::string_view conversation = {};               ///< all that name one; optional in open
   std::string_view client_msg_id = {};              ///< send
-  std::string_view text = {};           ///< send: unescaped, kReadablePadding readable bytes behind
-  std::string_view group = {};          ///< open: optional
-  std::string_view subject = {};        ///< open: optional
+  std::string_view text = {};     ///< send: unescaped, kReadablePadding readable bytes behind; rate: optional
+  std::string_view group = {};    ///< open: optional
+  std::string_view subject = {};  ///< open: optional
   std::string_view attributes = {};     ///< open: optional, raw text of a valid JSON object
   std::string_view to_agent = {};       ///< transfer: this …
   std::string_view to_group = {};       ///< … or this

@@ -68,6 +68,8 @@ const std::vector<std::string> kValid = {
     R"({"type":"list","ref":7,"scope":"mine"})",
     R"({"type":"list","ref":7,"scope":"all","cursor":"abc=="})",
     R"({"type":"ping","ref":0})",
+    R"({"type":"rate","ref":8,"conversation":"c1","rating":1})",
+    R"({"type":"rate","ref":8,"conversation":"c1","rating":5,"text":"kind"})",
 };
 
 TEST_F(ChatReaderTest, ReadsEachTypeAndReadsItsTextAgainTheSame) {
@@ -228,6 +230,14 @@ TEST_F(ChatReaderTest, RefusesEachFieldOfTheWrongKindByName) {
   expect_bad_field(R"({"type":"presence","ref":1,"status":"online","capacity":-1})", "capacity");
   expect_bad_field(R"({"type":"presence","ref":1,"status":"online","capacity":10001})", "capacity");
   expect_bad_field(R"({"type":"list","ref":1,"scope":"none"})", "scope");
+  for (const std::string_view rating : {"0", "6", "2.5", R"("5")", "-1"}) {
+    expect_bad_field(R"({"type":"rate","ref":1,"conversation":"c1","rating":)" + std::string(rating) + "}",
+                     "rating");
+  }
+  expect_bad_field(R"({"type":"rate","ref":1,"conversation":"c1"})", "rating");
+  expect_bad_field(R"({"type":"rate","ref":1,"conversation":"c1","rating":3,"text":")" +
+                       std::string(kRatingTextBytesMax + 1, 'x') + "\"}",
+                   "text");
   expect_bad_field(R"({"type":"close","ref":1,"conversation":"c1","reason":null})", "reason");
   expect_bad_field(R"({"type":"open","ref":1,"attributes":[]})", "attributes");
   expect_bad_field(R"({"type":"open","ref":1,"subject":{}})", "subject");
@@ -277,7 +287,7 @@ TEST_F(ChatReaderTest, RefusesBrokenResumePoints) {
 }
 
 TEST_F(ChatReaderTest, BoundsEachFreeTextByName) {
-  const auto open = [](std::string_view field, std::string value) {
+  const auto open = [](std::string_view field, const std::string& value) {
     return R"({"type":"open","ref":1,")" + std::string(field) + "\":" + value + "}";
   };
   good(open("subject", "\"" + std::string(kSubjectBytesMax, 'x') + "\""));

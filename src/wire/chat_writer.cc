@@ -195,6 +195,8 @@ void put(Sink& sink, const Event& m) {
   optional_plain(sink, R"(,"agent":)", m.agent);
   optional_plain(sink, R"(,"group":)", m.group);
   optional_escaped(sink, R"(,"reason":)", m.reason);
+  if (m.rating != 0) number(sink, R"(,"rating":)", m.rating);
+  optional_escaped(sink, R"(,"text":)", m.text);
   number(sink, R"(,"owner_epoch":)", m.owner_epoch);
   number(sink, R"(,"ts":)", m.ts);
   sink.literal("}");

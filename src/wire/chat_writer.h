@@ -73,6 +73,8 @@ struct Event {
   std::string_view agent = {};   ///< optional
   std::string_view group = {};   ///< optional
   std::string_view reason = {};  ///< optional
+  uint64_t rating = 0;           ///< 0: left out
+  std::string_view text = {};    ///< optional: that of a rating
   uint64_t owner_epoch = 0;
   uint64_t ts = 0;
 };

@@ -98,6 +98,14 @@ TEST(ChatWriter, WritesEvent) {
             R"("group":"g","reason":"done","owner_epoch":4,"ts":3})");
 }
 
+TEST(ChatWriter, WritesARatingWithItsText) {
+  Event m{.conversation = "c1", .epoch = 1, .seq = 9, .event = EventKind::rated, .owner_epoch = 4, .ts = 3};
+  m.rating = 5;
+  m.text = "very \"kind\"";
+  EXPECT_EQ(json_of(m), R"({"type":"event","conversation":"c1","epoch":1,"seq":9,"event":"rated","rating":5,)"
+                        R"("text":"very \"kind\"","owner_epoch":4,"ts":3})");
+}
+
 TEST(ChatWriter, WritesAssignedWithRawAttributes) {
   Assigned m{.conversation = "c1",
              .visitor_id = "v1",

@@ -91,6 +91,9 @@ inline void append_fields(ObjectText& out, const ClientMessage& m) {
     case ClientType::take:
       out.text("conversation", m.conversation);
       break;
+    case ClientType::rate:
+      out.text("conversation", m.conversation).number("rating", m.rating).optional_text("text", m.text);
+      break;
     case ClientType::ping:
       break;
   }

@@ -42,6 +42,18 @@ scenario('told to stop, it is not ready and serves on for --drain-ms, then says 
   assert.ok(Date.now() - begin >= kDrainMs, `goodbye after ${Date.now() - begin} ms`);
 });
 
+scenario('goodbyes spread those who come back evenly over --drain-spread-ms', ['--drain-spread-ms', '40s', '--shards', '1'], async (server) => {
+  const peers = await Promise.all([1, 2, 3, 4].map((i) => visitor(server, `v${i}`)));
+  server.signal('SIGTERM');
+  const told = [];
+  for (const peer of peers) {
+    const { code, reason } = await peer.end();
+    assert.equal(code, 4200);
+    told.push(Number(/ retry_after_ms=(\d+)$/.exec(reason)?.[1] ?? 0));
+  }
+  assert.deepEqual(told.sort((a, b) => a - b), [0, 10_000, 20_000, 30_000]);
+});
+
 scenario('a second SIGTERM ends the drain at once', ['--drain-ms', '1h'], async (server) => {
   server.signal('SIGTERM');
   await until(async () => (await fetch(`${server.http}/readyz`)).status === 503, '503 of /readyz');

@@ -274,6 +274,14 @@ describe('requests', () => {
     assert.equal((await first).more, false);
   });
 
+  test('rate says what the protocol says', async () => {
+    const one = await start();
+    await open_c1(one);
+    one.client.rate('c1', 5, 'kind').catch(() => {});
+    assert.deepEqual({ ...one.network.last.of('rate')[0], ref: 0 }, { type: 'rate', ref: 0, conversation: 'c1', rating: 5, text: 'kind' });
+    one.client.stop();
+  });
+
   test('of an agent say what the protocol says', async () => {
     const { client, network } = await start({ role: 'agent' });
     network.last.welcome({ role: 'agent', id: 'a1' });
