@@ -111,6 +111,22 @@ def compare_peers(bench, plan):
     return rows
 
 
+# Other ways to reach the same server, each compared with WebSocket and JSON over plain TCP.
+CARRIERS = {"tls": Taut("adaptive", tls=True)}
+
+
+def compare_carriers(bench, plan):
+    """What a carrier costs: latency, in which the client's own part is, too, and CPU of the server."""
+    plain = Taut("adaptive")
+    load = {"rate": 5_000, "seconds": plan.rate_seconds, "warmup": plan.warmup}
+    runs = bench.interleave([plain, *CARRIERS.values()], plan.blocks, load)
+    rows = []
+    for name, arm in CARRIERS.items():
+        rows += ratio_rows(f"p50_{name}_over_plain", runs, arm, plain, p50, None, plan.pairs_min)
+        rows += ratio_rows(f"cpu_{name}_over_plain", runs, arm, plain, cpu, None, plan.pairs_min)
+    return rows
+
+
 # Who misbehaves (`taut load chat --disturb`): the row, the percentile of the well-behaved that it is about, its target.
 DISTURBED = {
     "stalled": ("p999_under_stalled_reader", p999, "<= 1.5"),
@@ -175,6 +191,7 @@ PARTS = {
     compare_at_20k: ["p50_adaptive_over_spin", "p999_over_relay", "vcs_per_msg", "p50_park_over_epoll"],
     compare_flooded: ["sat16_over_ackrelay", "one_over_ackrelay"],
     compare_peers: [metric for peer in PEERS for metric in peer_metrics(peer)],
+    compare_carriers: [f"{measure}_{name}_over_plain" for name in CARRIERS for measure in ("p50", "cpu")],
     compare_disturbed: [metric for metric, _, _ in DISTURBED.values()],
     compare_at_1k: ["cpu_1k_over_park"],
     count_allocations: ["allocs_per_msg"],

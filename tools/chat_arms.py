@@ -32,18 +32,20 @@ class Taut:
     shards: int = 1
     pinned: bool = True
     rates: bool = False  # off: one visitor here sends what thousands would
+    tls: bool = False
     client: tuple = ()  # more options of the client: (name, value) pairs
 
     def __str__(self):
-        return " ".join([f"taut {self.wait}", *(f"{name} {value}" for name, value in self.client)])
+        return " ".join([f"taut {self.wait}", *(["tls"] if self.tls else []), *(f"{name} {value}" for name, value in self.client)])
 
     def command(self, bench, _port):
         return [bench.taut, "serve", "--listen", "127.0.0.1:0", "--data", tempfile.mkdtemp(dir=bench.folder), "--secret-file",
                 bench.secret, "--site", "demo", "--group", "sales", "--shards", self.shards, "--wait", self.wait,
-                *([] if self.rates else ["--rate-visitor", "0", "--rate-agent", "0"]), *([] if self.pinned else ["--pin", "false"])]
+                *(bench.certificate() if self.tls else []), *([] if self.rates else ["--rate-visitor", "0", "--rate-agent", "0"]), *([] if self.pinned else ["--pin", "false"])]
 
     def url(self, process, _port):
-        return "ws://" + ready_line(process, "listening ws=").split("listening ws=")[1].split()[0] + "/v1/chat"
+        scheme = "wss" if self.tls else "ws"
+        return f"{scheme}://" + ready_line(process, f"listening {scheme}=").split("=")[1].split()[0] + "/v1/chat"
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,14 @@ class Bench:
 
     def __exit__(self, *_):
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def certificate(self):
+        """The server's options for TLS, with a self-signed certificate of this bench."""
+        cert, key = Path(self.folder) / "tls.crt", Path(self.folder) / "tls.key"
+        if not cert.exists():
+            subprocess.run(["openssl", "req", "-x509", "-nodes", "-days", "2", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                            "-subj", "/CN=taut-bench", "-keyout", key, "-out", cert], check=True, capture_output=True)
+        return ["--tls-cert", cert, "--tls-key", key]
 
     @contextlib.contextmanager
     def serve(self, arm):

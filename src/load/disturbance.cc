@@ -297,7 +297,7 @@ class Scrapes final : public Disturbance {
   explicit Scrapes(Url url) : url_(std::move(url)) {}
 
   Status begin() override {
-    Result<TcpSocket> socket = TcpSocket::dial(url_.host, url_.port);
+    Result<TcpSocket> socket = TcpSocket::dial(url_);
     if (!socket) return std::unexpected(socket.error());
     socket_ = std::move(*socket);
     socket_.set_blocking(false);

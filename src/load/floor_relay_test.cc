@@ -88,7 +88,7 @@ TEST(FloorRelay, RefusesASenderWithoutAReceiverAndASecondReceiver) {
     return socket.receive_some(received) ? received : "closed";
   };
   std::vector<TcpSocket> sockets;
-  for (int i = 0; i < 5; ++i) sockets.push_back(TcpSocket::dial("127.0.0.1", relay.url().port).value());
+  for (int i = 0; i < 5; ++i) sockets.push_back(TcpSocket::dial(relay.url()).value());
   EXPECT_EQ(answer(sockets[0], "pair 1 send\n"), "closed");
   EXPECT_EQ(answer(sockets[1], "pair 1 recv\n"), kRelayOk);
   EXPECT_EQ(answer(sockets[2], "pair 1 recv\n"), "closed");

@@ -60,7 +60,7 @@ class IdleCrowd {
 
   Status read(Connection& connection) {
     std::array<char, kReadBytes> buffer;
-    const ssize_t n = ::recv(connection.socket.fd(), buffer.data(), buffer.size(), 0);
+    const ssize_t n = connection.socket.receive(buffer);
     if (n < 0 && errno == EAGAIN) return {};
     if (n <= 0) return fail("the server closed an idle connection");
     std::string& received = connection.received;

@@ -29,7 +29,7 @@ enum class Disturb : uint8_t { none, stalled, storm, flood, flaps, scrapes };
 
 /// `taut load chat`: drives one server with pairs of connections and reports latency and cost.
 struct LoadChatOptions {
-  std::string url;          ///< ws://HOST:PORT/v1/chat, or SCHEME://HOST:PORT of a rival
+  std::string url;          ///< ws:// or wss://HOST:PORT/v1/chat, or SCHEME://HOST:PORT of a rival
   std::string secret_file;  ///< needed by ws:// only: the server's token secret
   std::string site = "demo";
   std::string group = "sales";

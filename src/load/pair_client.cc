@@ -1,7 +1,6 @@
 #include "load/pair_client.h"
 
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,15 +42,18 @@ struct PairClient::Flow {
 
 // One connection: what waits to leave on it, and the incomplete frame at the end of what came.
 struct PairClient::Line {
-  int fd;
+  const TcpSocket* socket;
   std::string received;
   std::string control;            // answers to control frames, sent between two messages
   std::optional<FrameRing> ring;  // of the flow that sends here
   StampFinder finder;
   bool marked = false;
+  bool messages_blocked = false;  // the kernel was full when it was offered messages: TLS wants those again
 
   // Output in order: what must not be torn apart first, then control, then messages.
-  [[nodiscard]] bool control_next() const { return !control.empty() && !(ring && ring->mid_frame()); }
+  [[nodiscard]] bool control_next() const {
+    return !control.empty() && !messages_blocked && !(ring && ring->mid_frame());
+  }
 };
 
 PairClient::PairClient(Session& session, const Protocol& protocol, const Pace& pace, Clock& clock,
@@ -70,10 +72,10 @@ PairClient::PairClient(Session& session, const Protocol& protocol, const Pace& p
   for (Connection& connection : session.connections) {
     connection.socket.set_blocking(false);
     Line& line = lines_.emplace_back();
-    line.fd = connection.socket.fd();
+    line.socket = &connection.socket;
     line.received = std::move(connection.received);
     epoll_event event{.events = EPOLLIN, .data = {.ptr = &line}};
-    TAUT_ASSERT(::epoll_ctl(epoll_, EPOLL_CTL_ADD, line.fd, &event) == 0);
+    TAUT_ASSERT(::epoll_ctl(epoll_, EPOLL_CTL_ADD, line.socket->fd(), &event) == 0);
   }
   for (const FlowPlan& plan : session.flows) {
     Line& from = lines_[plan.from];
@@ -190,7 +192,8 @@ void PairClient::flush(Line& line) {
                                         : line.ring ? line.ring->unsent()
                                                     : std::span<const char>();
     if (bytes.empty()) return;
-    const ssize_t n = ::send(line.fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t n = line.socket->send({bytes.data(), bytes.size()});
+    line.messages_blocked = n < 0 && !control;
     if (n < 0 && errno == EAGAIN) return mark(line);
     if (n < 0) return break_off(std::string("send: ") + std::strerror(errno));
     if (control) {
@@ -204,7 +207,7 @@ void PairClient::flush(Line& line) {
 void PairClient::receive(Line& line) {
   const size_t kept = line.received.size();
   std::memcpy(scratch_.data(), line.received.data(), kept);
-  const ssize_t n = ::recv(line.fd, scratch_.data() + kept, kReadBytes, 0);
+  const ssize_t n = line.socket->receive({scratch_.data() + kept, kReadBytes});
   now_ns_ = clock_.mono_ns();
   if (n < 0 && errno == EAGAIN) return;
   if (n < 0) return break_off(std::string("recv: ") + std::strerror(errno));

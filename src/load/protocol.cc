@@ -30,8 +30,8 @@ constexpr std::array kPeers{
 Result<std::unique_ptr<Protocol>> make_protocol(const LoadChatOptions& options) {
   const Result<Url> url = parse_url(options.url);
   if (!url) return std::unexpected(url.error());
-  if (url->scheme == "ws") return make_taut_protocol(*url, options);
-  std::string known = "ws";
+  if (url->scheme == "ws" || url->encrypted()) return make_taut_protocol(*url, options);
+  std::string known = "ws, wss";
   for (const Peer& peer : kPeers) {
     known.append(", ").append(peer.scheme);
     if (url->scheme != peer.scheme) continue;

@@ -19,7 +19,7 @@ Result<Session> PeerProtocol::open() {
 }
 
 Result<Connection> PeerProtocol::ask(std::string_view request, std::string_view end) const {
-  Result<TcpSocket> socket = TcpSocket::dial(url_.host, url_.port);
+  Result<TcpSocket> socket = TcpSocket::dial(url_);
   if (!socket) return std::unexpected(socket.error());
   Connection connection{.socket = std::move(*socket), .received = {}};
   if (Status s = connection.socket.send_all(request); !s) return std::unexpected(s.error());

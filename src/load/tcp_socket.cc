@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -12,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 
 namespace taut::load {
 
@@ -38,6 +41,30 @@ Result<Url> parse_url(std::string_view text) {
   return url;
 }
 
+namespace {
+
+// OpenSSL's result as that of a system call.
+ssize_t as_call(SSL* tls, int result) {
+  if (result > 0) return result;
+  const int saved = errno;
+  switch (SSL_get_error(tls, result)) {
+    case SSL_ERROR_WANT_READ:
+    case SSL_ERROR_WANT_WRITE:
+      errno = EAGAIN;
+      return -1;
+    case SSL_ERROR_ZERO_RETURN:
+      return 0;
+    case SSL_ERROR_SYSCALL:
+      errno = saved;
+      return -1;
+    default:
+      errno = EPROTO;
+      return -1;
+  }
+}
+
+}  // namespace
+
 Status allow_descriptors(uint64_t wanted) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return fail_errno("getrlimit");
@@ -51,12 +78,33 @@ TcpSocket::~TcpSocket() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-Result<TcpSocket> TcpSocket::dial(const std::string& host, uint16_t port) {
+void TcpSocket::FreeTls::operator()(ssl_st* tls) const noexcept {
+  SSL_free(tls);
+}
+
+Result<TcpSocket> TcpSocket::dial(const Url& url) {
   TcpSocket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (socket.fd_ < 0) return fail_errno("socket");
   socket.set_deadline(kSetUpSeconds);
-  if (Status s = socket.connect(host, port); !s) return std::unexpected(s.error());
+  if (Status s = socket.connect(url.host, url.port); !s) return std::unexpected(s.error());
+  if (!url.encrypted()) return socket;
+  if (Status s = socket.encrypt(); !s) return std::unexpected(s.error());
   return socket;
+}
+
+Status TcpSocket::encrypt() {
+  std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes without MSG_NOSIGNAL
+  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()),
+                                                                  &SSL_CTX_free);
+  if (context == nullptr) return fail("OpenSSL cannot make a TLS context");
+  SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  tls_.reset(SSL_new(context.get()));
+  if (tls_ == nullptr || SSL_set_fd(tls_.get(), fd_) != 1) return fail("OpenSSL cannot make a TLS session");
+  if (SSL_connect(tls_.get()) == 1) return {};
+  const char* why = ERR_reason_error_string(ERR_peek_error());
+  const std::string reason = why == nullptr ? "the server closed the connection" : why;
+  ERR_clear_error();
+  return fail("TLS handshake: " + reason);
 }
 
 Result<TcpSocket> TcpSocket::begin(const std::string& host, uint16_t port, int receive_buffer) {
@@ -80,9 +128,21 @@ Status TcpSocket::connect(const std::string& host, uint16_t port) const {
   return fail_errno("connect to " + host + ":" + std::to_string(port));
 }
 
+ssize_t TcpSocket::send(std::string_view bytes) const {
+  if (!tls_) return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  ERR_clear_error();  // another connection's, which SSL_get_error would take for this one's
+  return as_call(tls_.get(), SSL_write(tls_.get(), bytes.data(), static_cast<int>(bytes.size())));
+}
+
+ssize_t TcpSocket::receive(std::span<char> room) const {
+  if (!tls_) return ::recv(fd_, room.data(), room.size(), 0);
+  ERR_clear_error();
+  return as_call(tls_.get(), SSL_read(tls_.get(), room.data(), static_cast<int>(room.size())));
+}
+
 Status TcpSocket::send_all(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t n = send(bytes);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return fail_errno("send");
     bytes.remove_prefix(static_cast<size_t>(n));
@@ -93,7 +153,7 @@ Status TcpSocket::send_all(std::string_view bytes) {
 Status TcpSocket::receive_some(std::string& into) {
   std::array<char, 16'384> buffer;
   while (true) {
-    const ssize_t n = ::recv(fd_, buffer.data(), buffer.size(), 0);
+    const ssize_t n = receive(buffer);
     if (n > 0) {
       into.append(buffer.data(), static_cast<size_t>(n));
       return {};

@@ -2,13 +2,18 @@
 // clock.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/result.h"
+
+struct ssl_st;  // OpenSSL's SSL
 
 namespace taut::load {
 
@@ -19,6 +24,7 @@ struct Url {
   uint16_t port = 0;
   std::string path;  ///< "/" when the text has none
 
+  [[nodiscard]] bool encrypted() const { return scheme == "wss"; }
   [[nodiscard]] std::string host_port() const { return host + ":" + std::to_string(port); }
 };
 
@@ -37,17 +43,19 @@ class TcpSocket {
 
   TcpSocket() = default;
   explicit TcpSocket(int fd) : fd_(fd) {}
-  TcpSocket(TcpSocket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  TcpSocket(TcpSocket&& other) noexcept : fd_(std::exchange(other.fd_, -1)), tls_(std::move(other.tls_)) {}
   TcpSocket& operator=(TcpSocket&& other) noexcept {
     std::swap(fd_, other.fd_);
+    std::swap(tls_, other.tls_);
     return *this;
   }
   TcpSocket(const TcpSocket&) = delete;
   TcpSocket& operator=(const TcpSocket&) = delete;
   ~TcpSocket();
 
-  /// Connects, blocking, with TCP_NODELAY and the set-up's deadline on every later blocking call.
-  [[nodiscard]] static Result<TcpSocket> dial(const std::string& host, uint16_t port);
+  /// Connects, blocking, with TCP_NODELAY and the set-up's deadline on every later blocking call. With wss://
+  /// the TLS handshake is done, too; whoever answers is believed: a load generator has nothing to protect.
+  [[nodiscard]] static Result<TcpSocket> dial(const Url& url);
 
   /// Begins to connect and does not wait: non-blocking, with TCP_NODELAY. `receive_buffer` bytes are asked of
   /// the kernel; 0: its own choice.
@@ -55,6 +63,12 @@ class TcpSocket {
                                                int receive_buffer = 0);
 
   [[nodiscard]] int fd() const { return fd_; }
+
+  /// As ::send and ::recv: a count, 0 at the end of the stream, or -1 and errno. With TLS a receive takes
+  /// what fits of one record, so give it 16 KiB of room. After EAGAIN, a send wants the same bytes again, and
+  /// maybe more behind them.
+  [[nodiscard]] ssize_t send(std::string_view bytes) const;
+  [[nodiscard]] ssize_t receive(std::span<char> room) const;
 
   // Blocking, during set-up.
   [[nodiscard]] Status send_all(std::string_view bytes);
@@ -65,9 +79,15 @@ class TcpSocket {
   void set_deadline(int64_t seconds);
 
  private:
+  struct FreeTls {
+    void operator()(ssl_st* tls) const noexcept;
+  };
+
   [[nodiscard]] Status connect(const std::string& host, uint16_t port) const;
+  [[nodiscard]] Status encrypt();
 
   int fd_ = -1;
+  std::unique_ptr<ssl_st, FreeTls> tls_;  // none: plain
 };
 
 }  // namespace taut::load

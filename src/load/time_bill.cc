@@ -49,8 +49,8 @@ std::optional<StageTotals> parse_stage_totals(std::string_view metrics) {
 
 std::optional<StageTotals> read_stage_totals(std::string_view url) {
   const Result<Url> target = parse_url(url);
-  if (!target || target->scheme != "ws") return std::nullopt;
-  Result<TcpSocket> socket = TcpSocket::dial(target->host, target->port);
+  if (!target || (target->scheme != "ws" && !target->encrypted())) return std::nullopt;
+  Result<TcpSocket> socket = TcpSocket::dial(*target);
   if (!socket) return std::nullopt;
   const std::string request =
       "GET /metrics HTTP/1.1\r\nHost: " + target->host_port() + "\r\nConnection: close\r\n\r\n";

@@ -42,7 +42,7 @@ wire::WsUpgradeAnswer ws_upgrade_answer(std::string_view received) {
 
 Result<Connection> ws_connect(const Url& url, std::string_view subprotocol, bool& refused_for_now) {
   refused_for_now = false;
-  Result<TcpSocket> socket = TcpSocket::dial(url.host, url.port);
+  Result<TcpSocket> socket = TcpSocket::dial(url);
   if (!socket) return std::unexpected(socket.error());
   Connection connection{.socket = std::move(*socket), .received = {}};
   const Status sent = connection.socket.send_all(ws_upgrade(url, subprotocol));

@@ -27,8 +27,9 @@ void add_target(std::vector<ConfigRow>& rows, load::LoadChatOptions& o) {
       {.key = "url",
        .section = "Target",
        .field = &o.url,
-       .help = "ws://HOST:PORT/v1/chat, or a rival at HOST:PORT: relay://, nats://, redis://, mqtt://, "
-               "wsrelay://, socketio:// (the last two in tools/peers)",
+       .help =
+           "ws:// or wss://HOST:PORT/v1/chat, or a rival at HOST:PORT: relay://, nats://, redis://, mqtt://, "
+           "wsrelay://, socketio:// (the last two in tools/peers)",
        .value_name = "URL",
        .required = true});
   rows.push_back({.key = "secret-file",
