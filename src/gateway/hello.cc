@@ -107,8 +107,8 @@ void Dialogue::enter(Session& session, const wire::ClientMessage& message, const
   endpoint->grace.owner = endpoint->self.bits();
   shard_.timers().cancel(endpoint->grace);
   session.device = message.device;
+  endpoint->connections.push_back(session.self);  // first, so that the one replaced is not the last to go
   replace_same_device(*endpoint, session);
-  endpoint->connections.push_back(session.self);
   sessions_.opened(session, *endpoint);
   metrics_.endpoints.store(directory_.size());
   courier_.answer(session.self,

@@ -23,6 +23,15 @@ async function refused(server, frame, error, code) {
   assert.equal((await peer.end()).code, code);
 }
 
+scenario('one whose connection was replaced by its own leaves and comes back', [], async (server) => {
+  const replaced = await visitor(server, 'v1', { device: 'same' });
+  const second = await visitor(server, 'v1', { device: 'same' });
+  assert.equal((await replaced.end()).code, 4011);
+  second.drop();
+  const third = await visitor(server, 'v1', { device: 'same' });
+  await third.alive();
+});
+
 scenario('welcome says who one is and what holds here', ['--ping-ms', '7000', '--max-text-bytes', '5000'], async (server) => {
   const before = Date.now();
   const { welcome } = await visitor(server, 'v1', { name: 'Vera' });
