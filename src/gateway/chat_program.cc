@@ -1,6 +1,7 @@
 #include "gateway/chat_program.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -10,14 +11,19 @@
 #include "gateway/client_address.h"
 #include "gateway/explanation.h"
 #include "gateway/moved_connection.h"
+#include "wire/compact.h"
 
 namespace taut::gateway {
 
 namespace {
 
 constexpr int64_t kMsNs = 1'000'000;
-/// The token of the listening socket; handles of sessions are never 0.
-constexpr uint64_t kListenerToken = 0;
+constexpr std::array kCarriers{Carrier::websocket, Carrier::compact};
+
+/// The token of a listening socket. Handles of sessions have a generation, so they are none.
+constexpr uint64_t token_of(Carrier carrier) {
+  return static_cast<uint64_t>(carrier);
+}
 
 constexpr std::string_view kTurnedAway =
     "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
@@ -125,8 +131,7 @@ ChatProgram::~ChatProgram() {
 void ChatProgram::start(Shard& shard) {
   shard_ = &shard;
   parts_ = std::make_unique<Parts>(*this, shard);
-  const Status added = shard.poller().add(door_.listener, Interest::read, kListenerToken, true);
-  listening_ = added.has_value();
+  const Status added = listen();
   if (!added) shard.log().error("this shard accepts nothing: {}", added.error().message);
   on_started_();
 }
@@ -135,21 +140,44 @@ void ChatProgram::start(Shard& shard) {
 
 void ChatProgram::on_events(std::span<const PollEvent> events) {
   for (const PollEvent& event : events) {
-    if (event.token == kListenerToken) {
-      accept_some();
+    if (event.token <= token_of(Carrier::compact)) {
+      accept_some(static_cast<Carrier>(event.token));
     } else {
       parts_->sessions.on_event(event);
     }
   }
 }
 
-void ChatProgram::accept_some() {
-  for (uint32_t i = 0; i < kAcceptsPerTurn; ++i) {
+int ChatProgram::listener(Carrier carrier) const {
+  return carrier == Carrier::websocket ? door_.listener : door_.compact_listener;
+}
+
+Status ChatProgram::listen() {
+  listening_ = true;
+  for (const Carrier carrier : kCarriers) {
+    if (listener(carrier) < 0) continue;
+    const Status added = shard_->poller().add(listener(carrier), Interest::read, token_of(carrier), true);
+    if (added) continue;
+    stop_listening();
+    return added;
+  }
+  return {};
+}
+
+void ChatProgram::stop_listening() {
+  for (const Carrier carrier : kCarriers) {
+    if (listening_ && listener(carrier) >= 0) shard_->poller().remove(listener(carrier));
+  }
+  listening_ = false;
+}
+
+void ChatProgram::accept_some(Carrier carrier) {
+  for (uint32_t i = 0; i < kAcceptsPerTurn && listening_; ++i) {
     if (!newcomers_.has_token(settings_.handshake_rate, shard_->now_ns())) {
       metrics_.accepts_paused.add(1);
       return pause_listening(newcomers_.retry_after_ms(settings_.handshake_rate, shard_->now_ns()) * kMsNs);
     }
-    auto [fd, peer, exhausted] = net::accept_from(door_.listener);
+    auto [fd, peer, exhausted] = net::accept_from(listener(carrier));
     if (exhausted) {
       shard_->log().warn(
           "no descriptor left: new connections wait; raise the limit of open files (ulimit -n)");
@@ -160,7 +188,9 @@ void ChatProgram::accept_some() {
     const uint32_t limit = share_of(settings_.connections_max, layout_.chat_shards);
     if (stopping_ || parts_->sessions.size() >= limit) {
       metrics_.connections_refused.add(1);
-      if (!parts_->certificate) net::send_last_word(fd.get(), kTurnedAway);
+      if (!parts_->certificate) {
+        net::send_last_word(fd.get(), carrier == Carrier::websocket ? kTurnedAway : wire::kCompactTurnedAway);
+      }
       continue;
     }
     net::TlsSession tls;
@@ -171,22 +201,22 @@ void ChatProgram::accept_some() {
     metrics_.connections_accepted.add(1);
     net::ByteStream stream(std::move(fd), std::move(tls));
     if (settings_.proxy_protocol && is_in(peer, trusted_proxies_)) {
-      parts_->sessions.accept_announced(std::move(stream), peer);
+      parts_->sessions.accept_announced(std::move(stream), peer, carrier);
     } else {
-      static_cast<void>(parts_->sessions.accept(std::move(stream), peer));  // it logs what went wrong
+      static_cast<void>(
+          parts_->sessions.accept(std::move(stream), peer, carrier));  // it logs what went wrong
     }
   }
 }
 
 void ChatProgram::pause_listening(int64_t pause_ns) {
-  shard_->poller().remove(door_.listener);
-  listening_ = false;
+  stop_listening();
   shard_->timers().arm(parts_->listen, shard_->now_ns() + pause_ns);
 }
 
 void ChatProgram::adopt(const Mail& mail) {
   const std::unique_ptr<MovedConnection> moved(mail.as<ConnectionMail>().connection);
-  parts_->sessions.adopt(std::move(moved->stream), moved->client, moved->decoder,
+  parts_->sessions.adopt(std::move(moved->stream), moved->client, moved->carrier, moved->decoder,
                          {moved->unread.data(), moved->unread.size()}, moved->unsent);
 }
 
@@ -281,8 +311,7 @@ void ChatProgram::on_timer(Timer& timer) {
       return parts_->desk->on_deadline();
     case kListenTimer:
       if (stopping_) return;
-      listening_ = shard_->poller().add(door_.listener, Interest::read, kListenerToken, true).has_value();
-      if (!listening_) shard_->timers().arm(timer, shard_->now_ns() + kListenPauseNs);
+      if (!listen()) shard_->timers().arm(timer, shard_->now_ns() + kListenPauseNs);
       return;
     default:
       return parts_->sessions.on_timer(timer);
@@ -309,8 +338,7 @@ void ChatProgram::continue_work() {
 
 void ChatProgram::stop() {
   stopping_ = true;
-  if (listening_) shard_->poller().remove(door_.listener);
-  listening_ = false;
+  stop_listening();
   parts_->dialogue.drain();
   parts_->sessions.close_all(wire::CloseCode::draining, "draining", settings_.drain_spread_ms);
 }

@@ -27,6 +27,7 @@ namespace taut::gateway {
 /// Where connections come in.
 struct Door {
   int listener = -1;
+  int compact_listener = -1;                          ///< -1: the compact carrier is not served
   Published<net::TlsContext>* certificate = nullptr;  ///< nullptr: connections are plain
 };
 
@@ -65,7 +66,10 @@ class ChatProgram final : public ShardProgram {
   struct Parts;
 
   [[nodiscard]] Tracer::Options tracer_options() const;
-  void accept_some();
+  void accept_some(Carrier carrier);
+  [[nodiscard]] int listener(Carrier carrier) const;
+  [[nodiscard]] Status listen();
+  void stop_listening();
   /// Connections wait in the kernel, or for another shard.
   void pause_listening(int64_t pause_ns);
   void on_one(const Mail& mail);

@@ -58,7 +58,7 @@ class ConversationsTest : public testing::Test, protected SessionEvents {
   };
   Line connect() {
     auto [near, far] = socket_pair();
-    Session* session = sessions.accept(net::ByteStream(std::move(near)), {});
+    Session* session = sessions.accept(net::ByteStream(std::move(near)), {}, Carrier::websocket);
     visitor.connections.push_back(session->self);
     sessions.opened(*session, visitor);
     all.push_back(session->self);

@@ -115,22 +115,31 @@ void Courier::deliver_now(hub::Endpoint& endpoint, const Delivery& delivery) {
 
 void Courier::put(Session& session, Block* frame, bool last) {
   hub::OutQueue& out = session.connection.out();
-  const FrameHeader header = frame_header(*frame);
+  const FrameParts parts = frame_parts(*frame, session.carrier);
   const bool home = frame->home == shard_.id();
+  const bool copied = parts.size() < hub::OutQueue::kCopyBelow || (!last && !home);
   bool written = true;
-  if (header.frame_bytes < hub::OutQueue::kCopyBelow || (!last && !home)) {
-    const std::span<char> room = out.prepare(shard_.pool(), header.frame_bytes);
+  if (copied || parts.head_bytes != 0) {
+    const uint32_t copied_bytes = copied ? parts.bytes : 0;
+    const std::span<char> room = out.prepare(shard_.pool(), parts.head_bytes + copied_bytes);
     written = !room.empty();
     if (written) {
-      std::memcpy(room.data(), frame->data() + header.frame_offset, header.frame_bytes);
-      written = out.commit(shard_.pool(), header.frame_bytes);
+      std::memcpy(room.data(), parts.head.data(), parts.head_bytes);
+      std::memcpy(room.data() + parts.head_bytes, frame->data() + parts.offset, copied_bytes);
+      written =
+          copied ? out.commit(shard_.pool(), parts.size()) : out.commit_head(shard_.pool(), parts.head_bytes);
     }
+  }
+  if (copied || !written) {
     if (last) back_.release(frame);
+    if (!written) return sessions_.give_up(session);
   } else {
     if (!last) shard_.pool().add_ref(frame);
-    written = out.push(shard_.pool(), back_, frame, header.frame_offset, header.frame_bytes);
+    if (!out.push(shard_.pool(), back_, frame, parts.offset, parts.bytes)) {
+      // Behind a head without its rest there is no room for a goodbye.
+      return parts.head_bytes == 0 ? sessions_.give_up(session) : sessions_.drop(session);
+    }
   }
-  if (!written) return sessions_.give_up(session);
   metrics_.pushes.add(1);
   sessions_.touch(session, true);
 }

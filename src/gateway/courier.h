@@ -53,7 +53,8 @@ class Courier {
     if (connection.shard() == shard_.id()) {
       Session* session = reachable(connection);
       if (session == nullptr) return;
-      if (!write_frame(shard_.pool(), session->connection.out(), message)) return sessions_.give_up(*session);
+      if (!write_frame(shard_.pool(), session->connection.out(), session->carrier, message))
+        return sessions_.give_up(*session);
       sessions_.touch(*session, false);
       apply(*session, Delivery{.to = connection, .lane = lane});
       return;

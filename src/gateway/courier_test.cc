@@ -49,13 +49,13 @@ class CourierTest : public testing::Test, protected SessionEvents, protected Pag
     Session& session;
     FarEnd far;
   };
-  Line connect() {
+  Line connect(Carrier carrier = Carrier::websocket) {
     auto [near, far] = socket_pair();
-    Session* session = sessions.accept(net::ByteStream(std::move(near)), {});
+    Session* session = sessions.accept(net::ByteStream(std::move(near)), {}, carrier);
     agent.connections.push_back(session->self);
     sessions.opened(*session, agent);
     all.push_back(session->self);
-    return {*session, FarEnd(std::move(far))};
+    return {*session, FarEnd(std::move(far), carrier)};
   }
   void drop(Handle handle) {
     if (Session* session = sessions.find(handle); session != nullptr) sessions.drop(*session);
@@ -125,7 +125,7 @@ class CourierTest : public testing::Test, protected SessionEvents, protected Pag
 TEST_F(CourierTest, EveryConnectionOfAnEndpointGetsAFrameOnceButTheOneExcepted) {
   Line one = connect();
   Line two = connect();
-  Line three = connect();
+  Line three = connect(Carrier::compact);
   say(kFirst, "hello", two.session.self);
   EXPECT_EQ(heard(one), Lines{"message c1 hello"});
   EXPECT_EQ(heard(two), Lines{});
@@ -135,11 +135,13 @@ TEST_F(CourierTest, EveryConnectionOfAnEndpointGetsAFrameOnceButTheOneExcepted) 
 
 TEST_F(CourierTest, ALongFrameReachesAllAndComesHomeFromEitherShard) {
   Line one = connect();
-  Line two = connect();
+  Line two = connect(Carrier::compact);
+  Line three = connect();
+  Line four = connect(Carrier::compact);
   const std::string text(2'000, 'x');
   for (const int from : {0, 1}) {
     say(kFirst, text, {}, from);
-    for (Line* line : {&one, &two}) {
+    for (Line* line : {&one, &two, &three, &four}) {
       EXPECT_EQ(heard(*line), Lines{"message c1 " + text.substr(0, 11)});
     }
   }
@@ -176,6 +178,22 @@ TEST_F(CourierTest, WithoutMemoryOneConnectionIsDroppedAndTheOthersStillGetTheFr
   EXPECT_EQ(one.session.phase, Session::Phase::dead);
   for (Line* line : {&two, &three}) EXPECT_EQ(heard(*line), (Lines{"pong", "message c1 hello"}));
   EXPECT_TRUE(one.far.ended());
+  for (Block* block : hoard) here.pool().release(block);
+}
+
+TEST_F(CourierTest, AHeadForWhoseRestThereIsNoMemoryEndsTheConnectionWithoutAWord) {
+  Line line = connect(Carrier::compact);
+  // 14 pieces fill an output's list. Answers in two corks are the first two, of which the second goes on with
+  // a head; each long frame then adds its rest and the next head, and the last one is a head alone.
+  for (int i = 0; i < 150; ++i) give_one(Lane::answer, line.session, {}, wire::Pong{.ref = 1});
+  for (int i = 0; i < 6; ++i) say(kFirst, std::string(600, 'x'), {}, 0);
+  std::vector<Block*> hoard;
+  while (Block* block = here.pool().allocate(224)) hoard.push_back(block);
+  say(kFirst, std::string(600, 'x'));
+  EXPECT_EQ(line.session.phase, Session::Phase::dead);
+  here.flush();
+  EXPECT_TRUE(line.far.ended());
+  EXPECT_TRUE(agent.connections.empty());
   for (Block* block : hoard) here.pool().release(block);
 }
 

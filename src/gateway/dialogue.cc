@@ -92,6 +92,7 @@ void Dialogue::on_leave(Session& session, net::ByteStream stream, std::string_vi
                         std::string unsent) {
   auto* moved = new MovedConnection{.stream = std::move(stream),
                                     .client = session.client,
+                                    .carrier = session.carrier,
                                     .decoder = session.connection.decoder(),
                                     .unread = std::exchange(leaving_hello_, {}),
                                     .unsent = std::move(unsent)};
@@ -111,7 +112,8 @@ void Dialogue::on_frame(Session& session, std::span<char> frame) {
 }
 
 void Dialogue::understand(Session& session, std::span<char> frame) {
-  switch (reader_.read(frame)) {
+  const bool compact = session.carrier == Carrier::compact;
+  switch (compact ? reader_.read_compact(frame) : reader_.read(frame)) {
     case wire::ReadStatus::broken_utf8:
       metrics_.closed_protocol.add(1);
       return sessions_.close(session, wire::CloseCode::broken_utf8, "text is not UTF-8");
@@ -358,7 +360,8 @@ void Dialogue::tell_presence(const PresenceWords::Word& word) {
 }
 
 void Dialogue::refuse(Session& session, const wire::ErrorMessage& error) {
-  if (!write_frame(shard_.pool(), session.connection.out(), error)) return sessions_.give_up(session);
+  if (!write_frame(shard_.pool(), session.connection.out(), session.carrier, error))
+    return sessions_.give_up(session);
   sessions_.touch(session, false);
 }
 

@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "gateway/carrier.h"
 #include "net/socket.h"
+#include "wire/compact.h"
 #include "wire/padding.h"
 #include "wire/websocket.h"
 
@@ -26,16 +28,51 @@ inline std::pair<net::Fd, net::Fd> socket_pair() {
   return {net::Fd(ends[0]), net::Fd(ends[1])};
 }
 
+/// The body of a netstring as the JSON object that a WebSocket would carry.
+inline std::string object_of_body(std::string_view text) {
+  const auto body = wire::parse_compact_body(text);
+  if (!body) return "not type:conversation:payload";
+  std::string object =
+      "{\"type\":\"" + std::string(wire::name_of(static_cast<wire::ServerType>(body->type))) + "\",";
+  if (!body->conversation.empty()) object += "\"conversation\":\"" + std::string(body->conversation) + "\",";
+  return object.append(body->payload.substr(1));
+}
+
 /// The far end of a connection: what was written to it, in short ("assigned c2").
 class FarEnd {
  public:
-  explicit FarEnd(net::Fd fd) : fd_(std::move(fd)) {}
+  explicit FarEnd(net::Fd fd, Carrier carrier = Carrier::websocket) : fd_(std::move(fd)), carrier_(carrier) {}
 
   /// The frames since the last call: type, conversation, and the text of messages; "close" and its code.
   Lines read() {
     std::array<char, 65'536> some{};
     for (ssize_t n = 0; (n = ::read(fd_.get(), some.data(), some.size())) > 0;)
       unread_.append(some.data(), static_cast<size_t>(n));
+    return carrier_ == Carrier::websocket ? frames() : netstrings();
+  }
+  [[nodiscard]] bool ended() {
+    char byte = 0;
+    return ::recv(fd_.get(), &byte, 1, MSG_PEEK) == 0;
+  }
+
+  /// "message c1 and what it says"
+  static std::string short_form(std::string_view json) {
+    return value(json, "type").substr(1) + value(json, "conversation") + value(json, "code") +
+           value(json, "text").substr(0, 12);
+  }
+
+ private:
+  Lines netstrings() {
+    Lines lines;
+    for (;;) {
+      const wire::NetstringOutcome outcome = wire::next_netstring(unread_, 1U << 20);
+      if (outcome.kind == wire::NetstringOutcome::Kind::error) lines.emplace_back(outcome.reason);
+      if (outcome.kind != wire::NetstringOutcome::Kind::body) return lines;
+      lines.push_back(short_form(object_of_body({outcome.body.data(), outcome.body.size()})));
+      unread_.erase(0, outcome.consumed);
+    }
+  }
+  Lines frames() {
     Lines lines;
     wire::WsDecoder decoder(wire::WsDecoder::Peer::server);
     for (;;) {
@@ -53,18 +90,6 @@ class FarEnd {
       unread_.erase(0, outcome.consumed);
     }
   }
-  [[nodiscard]] bool ended() {
-    char byte = 0;
-    return ::recv(fd_.get(), &byte, 1, MSG_PEEK) == 0;
-  }
-
-  /// "message c1 and what it says"
-  static std::string short_form(std::string_view json) {
-    return value(json, "type").substr(1) + value(json, "conversation") + value(json, "code") +
-           value(json, "text").substr(0, 12);
-  }
-
- private:
   static std::string value(std::string_view json, std::string_view key) {
     const std::string begin = "\"" + std::string(key) + "\":\"";
     const size_t at = json.find(begin);
@@ -74,6 +99,7 @@ class FarEnd {
   }
 
   net::Fd fd_;
+  Carrier carrier_;
   std::string unread_;
 };
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "gateway/far_end.h"
 #include "hub/hand_turned_shard.h"
 
 namespace taut::gateway {
@@ -36,8 +37,8 @@ class FrameTest : public testing::Test {
 
   /// What write_frame() puts into an output.
   template <class M>
-  [[nodiscard]] std::string written(const M& message) {
-    EXPECT_TRUE(write_frame(pool, queue, message));
+  [[nodiscard]] std::string written(const M& message, Carrier carrier = Carrier::websocket) {
+    EXPECT_TRUE(write_frame(pool, queue, carrier, message));
     std::array<iovec, 4> pieces;
     std::string bytes;
     const uint32_t count = queue.gather(pieces);
@@ -45,6 +46,20 @@ class FrameTest : public testing::Test {
       bytes.append(static_cast<const char*>(pieces[i].iov_base), pieces[i].iov_len);
     queue.clear(pool, home.back());
     return bytes;
+  }
+
+  /// A block as a carrier writes it.
+  [[nodiscard]] static std::string put_together(const Block& frame, Carrier carrier = Carrier::websocket) {
+    const FrameParts parts = frame_parts(frame, carrier);
+    return std::string(parts.head.data(), parts.head_bytes).append(frame.data() + parts.offset, parts.bytes);
+  }
+
+  /// The one netstring in these bytes, as the JSON object that a WebSocket would carry.
+  [[nodiscard]] static std::string object_of(std::string bytes) {
+    const wire::NetstringOutcome outcome = wire::next_netstring(bytes, 1U << 20);
+    EXPECT_EQ(outcome.kind, wire::NetstringOutcome::Kind::body);
+    EXPECT_EQ(outcome.consumed, bytes.size());
+    return object_of_body({outcome.body.data(), outcome.body.size()});
   }
 
   /// The one text message in these bytes.
@@ -82,8 +97,9 @@ TEST_P(EverySize, ABlockHoldsOneWholeFrameRightBeforeTheObject) {
   EXPECT_EQ(header.json_bytes, json_bytes());
   EXPECT_EQ(header.frame_bytes, wire::ws_header_size(json_bytes()) + json_bytes());
   EXPECT_EQ(header.frame_offset + header.frame_bytes, header.json_offset + header.json_bytes);
-  EXPECT_EQ(frame->written, header.json_offset + header.json_bytes);
-  EXPECT_EQ(decoded(frame_bytes(*frame)), frame_json(*frame));
+  EXPECT_EQ(frame->written, header.json_offset + header.json_bytes + 1);
+  EXPECT_EQ(decoded(put_together(*frame)), frame_json(*frame));
+  EXPECT_EQ(object_of(put_together(*frame, Carrier::compact)), frame_json(*frame));
   pool.release(frame);
 }
 
@@ -91,7 +107,8 @@ TEST_P(EverySize, AnOutputGetsTheSameBytesAsABlock) {
   const wire::Message message = message_of(json_bytes());
   Block* frame = make_frame(pool, message);
   ASSERT_NE(frame, nullptr);
-  EXPECT_TRUE(written(message) == frame_bytes(*frame));
+  EXPECT_TRUE(written(message) == put_together(*frame));
+  EXPECT_TRUE(written(message, Carrier::compact) == put_together(*frame, Carrier::compact));
   pool.release(frame);
 }
 
@@ -108,8 +125,10 @@ TEST_P(EveryShortSize, ABlockAndAnOutputHoldTheSameFrame) {
   Block* frame = make_frame(pool, error);
   ASSERT_NE(frame, nullptr);
   EXPECT_EQ(frame_json(*frame).size(), GetParam());
-  EXPECT_EQ(decoded(frame_bytes(*frame)), frame_json(*frame));
-  EXPECT_EQ(written(error), frame_bytes(*frame));
+  EXPECT_EQ(decoded(put_together(*frame)), frame_json(*frame));
+  EXPECT_EQ(object_of(put_together(*frame, Carrier::compact)), frame_json(*frame));
+  EXPECT_EQ(written(error), put_together(*frame));
+  EXPECT_EQ(written(error, Carrier::compact), put_together(*frame, Carrier::compact));
   EXPECT_EQ(frame_conversation(*frame), "");
   pool.release(frame);
 }
@@ -152,7 +171,8 @@ TEST_F(FrameTest, WhatIsLargerThanAnyBlockIsRefused) {
   text.assign(BufferPool::kCapacityMax, 'x');
   const wire::Message message{.conversation = "c", .text = text};
   EXPECT_EQ(make_frame(pool, message), nullptr);
-  EXPECT_FALSE(write_frame(pool, queue, message));
+  EXPECT_FALSE(write_frame(pool, queue, Carrier::websocket, message));
+  EXPECT_FALSE(write_frame(pool, queue, Carrier::compact, message));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "gateway/dialogue.h"
+#include "wire/netstring.h"
 #include "wire/websocket_client.h"
 
 namespace taut::gateway {
@@ -58,10 +59,16 @@ void Dialogue::hello(Session& session, const wire::ClientMessage& message, std::
   }
   const ShardId home = shard_of(partition_of(message.role, claims->id), options_.shards);
   if (home == shard_.id()) return enter(session, message, *claims);
-  // The home shard reads the hello again, as a frame whose mask changes nothing.
+  // The home shard reads the hello again, on a WebSocket as a frame whose mask changes nothing.
   leaving_to_ = home;
-  leaving_hello_.resize(wire::ws_client_header_size(frame.size()) + frame.size());
-  wire::write_ws_client_frame(leaving_hello_, wire::WsOpcode::text, {frame.data(), frame.size()}, 0);
+  const std::string_view said(frame.data(), frame.size());
+  if (session.carrier == Carrier::compact) {
+    leaving_hello_.resize(wire::netstring_size(said.size()));
+    wire::write_netstring(leaving_hello_, said);
+  } else {
+    leaving_hello_.resize(wire::ws_client_header_size(said.size()) + said.size());
+    wire::write_ws_client_frame(leaving_hello_, wire::WsOpcode::text, said, 0);
+  }
   session.leaving = true;
 }
 

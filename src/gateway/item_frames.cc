@@ -43,7 +43,7 @@ Block* make_history(BufferPool& pool, const ConversationRecord& record, const ch
                     bool for_visitor) {
   // Newest first, as many as fit; then written in ascending order.
   std::vector<Block*> frames;
-  size_t bytes = kFrameJsonAt + kHistoryFrameBytes;
+  size_t bytes = kAroundFrameBytes + kHistoryFrameBytes;
   bool more = page.more;
   for (uint64_t seq = page.to; seq >= page.from && seq != 0; --seq) {
     Block* frame = item_frame_for(pool, record, seq, for_visitor);
@@ -69,7 +69,7 @@ Block* make_history(BufferPool& pool, const ConversationRecord& record, const ch
     }
     const wire::HistoryEnd end{.more = more};
     at += wire::write({json + at, wire::max_size(end)}, end).size;
-    finish_frame(*page_block, static_cast<uint32_t>(at), begun.rest_offset, conversation_bytes_of(begin));
+    finish_frame(*page_block, static_cast<uint32_t>(at), begun, begin.conversation);
   }
   for (Block* frame : frames) pool.release(frame);
   return page_block;

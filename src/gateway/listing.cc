@@ -64,7 +64,7 @@ void Listings::visit(Block* block) {
 void Listings::finish(Block* block) {
   const Listing listing = front_of<Listing>(*block);
   const std::string_view entries = block->bytes().substr(sizeof(listing));
-  Block* frame = shard_.pool().allocate(kFrameJsonAt + kAroundBytes + entries.size());
+  Block* frame = shard_.pool().allocate(kAroundFrameBytes + kAroundBytes + entries.size());
   if (frame == nullptr) {
     refuse(listing, wire::ErrorCode::overloaded, "no memory for the list");
     return shard_.pool().release(block);
@@ -79,7 +79,7 @@ void Listings::finish(Block* block) {
   size_t at = begun.size;
   if (!entries.empty()) at = entries.substr(1).copy(json + at, entries.size()) + at;
   at += wire::write({json + at, wire::max_size(last)}, last).size;
-  finish_frame(*frame, static_cast<uint32_t>(at), begun.rest_offset, 0);
+  finish_frame(*frame, static_cast<uint32_t>(at), begun, {});
   courier_.deliver({.to = listing.asker, .frame = frame, .lane = Lane::answer});
   shard_.pool().release(block);
 }

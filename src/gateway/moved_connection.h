@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/secret_string.h"
+#include "gateway/carrier.h"
 #include "net/byte_stream.h"
 #include "wire/websocket.h"
 
@@ -14,9 +15,10 @@ namespace taut::gateway {
 struct MovedConnection {
   net::ByteStream stream;
   net::IpAddress client;
-  wire::WsDecoder decoder{wire::WsDecoder::Peer::client};
-  SecretString unread;  ///< not understood yet, the hello included
-  std::string unsent;   ///< not written yet: the answer to the handshake
+  Carrier carrier = Carrier::websocket;
+  wire::WsDecoder decoder{wire::WsDecoder::Peer::client};  ///< netstrings need no memory of what came before
+  SecretString unread;                                     ///< not understood yet, the hello included
+  std::string unsent;                                      ///< not written yet: the answer to the handshake
 };
 
 }  // namespace taut::gateway

@@ -90,6 +90,7 @@ class Server {
   std::unique_ptr<File> record_;
   Status stopped_well_;
   net::Fd listener_;
+  net::Fd compact_listener_;  ///< empty: not served
   std::unique_ptr<Published<net::TlsContext>> certificate_;
   std::unique_ptr<Mesh> mesh_;
   std::vector<std::unique_ptr<LogRing>> logs_;
@@ -120,6 +121,13 @@ Status Server::load_secrets() {
   return {};
 }
 
+Status listen_on(const HostPort& address, net::Fd& listener) {
+  Result<net::Fd> opened = net::listen_on(address.host + ":" + std::to_string(address.port));
+  if (!opened) return std::unexpected(opened.error());
+  listener = std::move(*opened);
+  return {};
+}
+
 Status Server::prepare() {
   if (!settings_.data.empty()) {
     Result<net::Fd> lock = lock_data_directory(settings_.data);
@@ -137,10 +145,10 @@ Status Server::prepare() {
   }
   topology_ = Topology::read();
   layout_.chat_shards = settings_.shards != 0 ? settings_.shards : cores_for_shards();
-  Result<net::Fd> listener =
-      net::listen_on(settings_.listen.host + ":" + std::to_string(settings_.listen.port));
-  if (!listener) return std::unexpected(listener.error());
-  listener_ = std::move(*listener);
+  if (Status opened = listen_on(settings_.listen, listener_); !opened) return opened;
+  if (!settings_.compact.host.empty()) {
+    if (Status opened = listen_on(settings_.compact, compact_listener_); !opened) return opened;
+  }
   return make_shards();
 }
 
@@ -220,8 +228,8 @@ void Server::start_threads() {
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     metrics_.push_back(std::make_unique<GatewayMetrics>());
     programs_.push_back(std::make_unique<ChatProgram>(
-        settings_, *secrets_, layout_, Door{listener_.get(), certificate_.get()}, process_start_ms,
-        *metrics_.back(), [&started] { started.count_down(); }));
+        settings_, *secrets_, layout_, Door{listener_.get(), compact_listener_.get(), certificate_.get()},
+        process_start_ms, *metrics_.back(), [&started] { started.count_down(); }));
   }
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     threads_.emplace_back([this, id] { shards_[id]->run(*programs_[id]); });
@@ -301,8 +309,10 @@ Status Server::run() {
   log_thread_->start();
   ask_the_host();
   start_threads();
-  std::printf("listening %s=%s\n", certificate_ == nullptr ? "ws" : "wss",
+  std::printf("listening %s=%s", certificate_ == nullptr ? "ws" : "wss",
               net::local_address(listener_.get()).c_str());
+  if (compact_listener_) std::printf(" compact=%s", net::local_address(compact_listener_.get()).c_str());
+  std::puts("");
   std::fflush(stdout);
   main_log_.info("{} chat shards, waiting {}", layout_.chat_shards, name_of(settings_.wait));
   tell_service_manager("READY=1");

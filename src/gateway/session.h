@@ -8,6 +8,7 @@
 #include "base/handle.h"
 #include "core/poller.h"
 #include "core/timer_wheel.h"
+#include "gateway/carrier.h"
 #include "hub/endpoint.h"
 #include "hub/liveness.h"
 #include "net/connection.h"
@@ -20,18 +21,20 @@ struct Session {
   enum class Phase : uint8_t {
     proxy,    ///< waits for what a proxy says about it
     tls,      ///< agrees on keys
-    http,     ///< waits for the request that opens the WebSocket
-    hello,    ///< a WebSocket that has not said who it is
+    http,     ///< waits for the request that opens the WebSocket; never on the compact carrier
+    hello,    ///< frames may follow, the first of which says who it is
     open,     ///< attached to its endpoint
-    closing,  ///< a close frame is queued or written; what still arrives is ignored
+    closing,  ///< a goodbye is queued or written; what still arrives is ignored
     dead,     ///< descriptor closed; erased at the end of the turn
   };
 
-  Session(Handle handle, net::ByteStream stream, const net::IpAddress& from, uint32_t frame_bytes_max)
+  Session(Handle handle, net::ByteStream stream, const net::IpAddress& from, Carrier by,
+          uint32_t frame_bytes_max)
       : self(handle),
         connection(std::move(stream), frame_bytes_max),
         client(from),
-        phase(connection.stream().encrypted() ? Phase::tls : Phase::http) {}
+        carrier(by),
+        phase(connection.stream().encrypted() ? Phase::tls : first_words()) {}
 
   Handle self;
   net::Connection connection;
@@ -48,6 +51,7 @@ struct Session {
   int64_t deadline_ns = 0;          ///< up to hello in running time; of the goodbye by the monotonic clock
   int64_t over_limit_since_ns = 0;  ///< since when the output is over the soft limit; 0: it is not
   uint32_t inflight = 0;            ///< sends on their way to another shard, not answered yet
+  Carrier carrier;
   Phase phase;
   Interest interest = Interest::read;  ///< as the poller knows it
   bool handshake_due = false;          ///< in the list of handshakes that can go on
@@ -60,8 +64,12 @@ struct Session {
   bool read_paused = false;            ///< not read while its own output is over the soft limit
   bool leaving = false;                ///< to be handed over as soon as the current frame is done
 
-  /// The 101 is queued or sent: frames may follow.
-  [[nodiscard]] bool is_websocket() const {
+  /// The phase in which its carrier begins.
+  [[nodiscard]] Phase first_words() const {
+    return carrier == Carrier::websocket ? Phase::http : Phase::hello;
+  }
+  /// Frames may follow: of a WebSocket, the 101 is queued or sent.
+  [[nodiscard]] bool is_framed() const {
     return phase != Phase::proxy && phase != Phase::tls && phase != Phase::http;
   }
   [[nodiscard]] bool holds(Handle conversation) const {

@@ -14,7 +14,6 @@ namespace {
 /// Ticks of the running clock in the shortest time that it judges, an interval of pings or the time for
 /// hello: how finely a stall of the process is told from silence.
 constexpr int64_t kTicksPerTime = 8;
-constexpr uint32_t kControlFrameMax = 2 + static_cast<uint32_t>(wire::kWsControlBytesMax);
 /// Sessions that one turn can touch without the lists growing.
 constexpr uint32_t kTouchedReserve = 4096;
 
@@ -109,61 +108,16 @@ void Sessions::understand(Session& session, std::span<char> unread) {
       if (session.phase != Session::Phase::dead && !unread.empty()) mark_unfinished(session);
       return;
     }
-    const wire::WsOutcome outcome = session.connection.decoder().next(unread);
-    switch (outcome.kind) {
-      case wire::WsOutcome::Kind::need_more:
-        keep(session, unread.subspan(outcome.consumed));
-        return;
-      case wire::WsOutcome::Kind::error:
-        on_broken_framing(session, outcome);
-        return;
-      case wire::WsOutcome::Kind::control:
-        on_control(session, outcome);
-        break;
-      case wire::WsOutcome::Kind::message:
-        metrics_.frames_received.add(1);
-        if (session.phase == Session::Phase::closing) break;
-        if (outcome.opcode == wire::WsOpcode::text) {
-          const bool secret = is_secret(session);
-          events_->on_frame(session, outcome.payload);
-          if (secret) secure_wipe(outcome.payload.data(), outcome.payload.size());
-        } else {
-          close(session, wire::CloseCode::protocol, "text frames only");
-        }
-        break;
-    }
-    if (session.phase == Session::Phase::dead) return;
-    unread = unread.subspan(outcome.consumed);
+    size_t consumed = 0;
+    const bool whole = take_frame(session, unread, consumed);
+    if (session.phase == Session::Phase::dead || (!whole && session.deaf)) return;
+    unread = unread.subspan(consumed);
+    if (!whole) return keep(session, unread);
     if (session.leaving) {
       leave(session, unread);
       return;
     }
   }
-}
-
-void Sessions::on_control(Session& session, const wire::WsOutcome& frame) {
-  if (frame.opcode == wire::WsOpcode::pong) {
-    session.liveness.on_pong();
-    return;
-  }
-  if (frame.opcode == wire::WsOpcode::ping) {
-    if (session.phase == Session::Phase::closing) return;
-    if (!write_control(session, wire::WsOpcode::pong, frame.text())) give_up(session);
-    return;
-  }
-  if (session.phase == Session::Phase::closing) {
-    drop(session);  // the peer answered our goodbye
-    return;
-  }
-  const bool echo = frame.close_code != wire::CloseCode::none;
-  close(session, echo ? frame.close_code : wire::CloseCode::done, "");
-}
-
-void Sessions::on_broken_framing(Session& session, const wire::WsOutcome& error) {
-  metrics_.closed_protocol.add(1);
-  session.deaf = true;  // nobody knows where the next frame begins
-  if (session.phase == Session::Phase::closing) return drop(session);
-  close(session, error.close_code, error.reason);
 }
 
 void Sessions::keep(Session& session, std::span<char> rest) {
@@ -219,16 +173,6 @@ void Sessions::write_raw(Session& session, std::string_view bytes) {
   std::ranges::copy(bytes, room.begin());
   if (!out.commit(shard_.pool(), static_cast<uint32_t>(bytes.size()))) return give_up(session);
   touch(session, false);
-}
-
-bool Sessions::write_control(Session& session, wire::WsOpcode opcode, std::string_view payload) {
-  hub::OutQueue& out = session.connection.out();
-  const std::span<char> room = out.prepare(shard_.pool(), kControlFrameMax);
-  if (room.empty()) return false;
-  const size_t size = wire::write_ws_control(room, opcode, payload);
-  if (!out.commit(shard_.pool(), static_cast<uint32_t>(size))) return false;
-  touch(session, false);
-  return true;
 }
 
 void Sessions::flush() {
@@ -296,23 +240,16 @@ void Sessions::say_slow(Session& session) {
 void Sessions::close(Session& session, wire::CloseCode code, std::string_view reason,
                      uint32_t retry_after_ms) {
   if (session.phase == Session::Phase::dead || session.phase == Session::Phase::closing) return;
-  const bool websocket = session.is_websocket();
+  const bool framed = session.is_framed();
   if (session.phase == Session::Phase::open) events_->on_gone(session);
   session.endpoint = nullptr;
   session.phase = Session::Phase::closing;
   session.read_paused = false;
   // What follows a refused request is no WebSocket; what had to wait so far is not waited for.
   session.deaf =
-      session.deaf || !websocket || session.unfinished || session.waits_for_room || over_soft_limit(session);
+      session.deaf || !framed || session.unfinished || session.waits_for_room || over_soft_limit(session);
   session.deadline_ns = shard_.now_ns() + kGoodbyeNs;
-  if (websocket) {
-    std::string text(reason);
-    if (retry_after_ms != 0) text += " retry_after_ms=" + std::to_string(retry_after_ms);
-    const std::span<char> room = session.connection.out().prepare(shard_.pool(), kControlFrameMax);
-    if (room.empty()) return drop(session);
-    const size_t size = wire::write_ws_close(room, code, text);
-    if (!session.connection.out().commit(shard_.pool(), static_cast<uint32_t>(size))) return drop(session);
-  }
+  if (framed && !write_goodbye(session, code, reason, retry_after_ms)) return drop(session);
   touch(session, false);
   schedule(session);
 }
@@ -348,7 +285,7 @@ void Sessions::close_all(wire::CloseCode code, std::string_view reason, uint32_t
   const uint64_t count = sessions_.size();
   uint64_t told = 0;
   sessions_.for_each([&](Handle, Session& session) {
-    if (!session.is_websocket()) return drop(session);
+    if (!session.is_framed()) return drop(session);
     close(session, code, reason, static_cast<uint32_t>(spread_ms * told++ / count));
   });
 }

@@ -26,7 +26,7 @@ class SessionEvents {
   virtual ~SessionEvents() = default;
   /// Bytes of a connection in phase http; returns how many were understood. It may switch the phase to hello.
   virtual size_t on_http(Session& session, std::string_view bytes) = 0;
-  /// One text frame; kReadablePadding readable bytes behind it.
+  /// One text frame, or body of the compact carrier; kReadablePadding readable bytes behind it.
   virtual void on_frame(Session& session, std::span<char> frame) = 0;
   /// The session asked to leave this shard: everything that it has not understood goes with it.
   virtual void on_leave(Session& session, net::ByteStream stream, std::string_view unread,
@@ -66,14 +66,15 @@ class Sessions {
 
   void set_events(SessionEvents& events) { events_ = &events; }
 
-  /// A fresh connection in phase tls or http; nullptr (and the descriptor closed) when it cannot be watched.
-  Session* accept(net::ByteStream stream, const net::IpAddress& client);
+  /// A fresh connection in phase tls, http or hello; nullptr (and the descriptor closed) when it cannot be
+  /// watched.
+  Session* accept(net::ByteStream stream, const net::IpAddress& client, Carrier carrier);
   /// The same behind a proxy: it begins with the header of the PROXY protocol.
-  void accept_announced(net::ByteStream stream, const net::IpAddress& proxy);
+  void accept_announced(net::ByteStream stream, const net::IpAddress& proxy, Carrier carrier);
   /// A connection that comes from another shard in phase hello, with what that had not understood and not
   /// sent.
-  void adopt(net::ByteStream stream, const net::IpAddress& client, const wire::WsDecoder& decoder,
-             std::span<char> unread, std::string_view unsent);
+  void adopt(net::ByteStream stream, const net::IpAddress& client, Carrier carrier,
+             const wire::WsDecoder& decoder, std::span<char> unread, std::string_view unsent);
   [[nodiscard]] Session* find(Handle handle) { return sessions_.find(handle); }
   [[nodiscard]] uint32_t size() const { return sessions_.size(); }
 
@@ -90,7 +91,7 @@ class Sessions {
   void touch(Session& session, bool push);
   /// Puts bytes as they are into the output; gives the session up when there is no memory for them.
   void write_raw(Session& session, std::string_view bytes);
-  /// A close frame, then the end. `retry_after_ms` goes into the reason text unless 0. Any phase but dead;
+  /// A close frame or `bye`, then the end. `retry_after_ms` goes with it unless 0. Any phase but dead;
   /// again: nothing.
   void close(Session& session, wire::CloseCode code, std::string_view reason, uint32_t retry_after_ms = 0);
   /// The end for lack of memory: with 4101, or without a word where not even that finds room. The client
@@ -132,13 +133,25 @@ class Sessions {
   void read(Session& session, bool from_socket);
   void understand(Session& session, std::span<char> unread);
   void mark_unfinished(Session& session);
-  void on_control(Session& session, const wire::WsOutcome& frame);
-  void on_broken_framing(Session& session, const wire::WsOutcome& error);
   void keep(Session& session, std::span<char> rest);
   void leave(Session& session, std::span<char> unread);
-  void write(Session& session);
-  /// A ping or pong. False when there is no memory for it.
+
+  // What the carriers do differently.
+
+  /// Understands the first frame; false when there is no whole one, and nothing more to be found.
+  [[nodiscard]] bool take_frame(Session& session, std::span<char> unread, size_t& consumed);
+  [[nodiscard]] bool take_websocket_frame(Session& session, std::span<char> unread, size_t& consumed);
+  [[nodiscard]] bool take_netstring(Session& session, std::span<char> unread, size_t& consumed);
+  void take_message(Session& session, std::span<char> message);
+  void on_control(Session& session, const wire::WsOutcome& frame);
+  void on_broken_framing(Session& session, wire::CloseCode code, std::string_view reason);
+  /// These say false when there is no memory for it.
   [[nodiscard]] bool write_control(Session& session, wire::WsOpcode opcode, std::string_view payload);
+  [[nodiscard]] bool write_ping(Session& session);
+  [[nodiscard]] bool write_goodbye(Session& session, wire::CloseCode code, std::string_view reason,
+                                   uint32_t retry_after_ms);
+
+  void write(Session& session);
   void after_write(Session& session);
   void say_slow(Session& session);
   void finish_goodbye(Session& session);

@@ -9,8 +9,8 @@
 
 namespace taut::gateway {
 
-Session* Sessions::accept(net::ByteStream stream, const net::IpAddress& client) {
-  Session& session = sessions_.emplace(std::move(stream), client, limits_.frame_bytes_max);
+Session* Sessions::accept(net::ByteStream stream, const net::IpAddress& client, Carrier carrier) {
+  Session& session = sessions_.emplace(std::move(stream), client, carrier, limits_.frame_bytes_max);
   session.timer.kind = kSessionTimer;
   session.timer.owner = session.self.bits();
   session.deadline_ns = running_now_ns() + limits_.hello_timeout_ns;
@@ -27,12 +27,12 @@ Session* Sessions::accept(net::ByteStream stream, const net::IpAddress& client) 
   return &session;
 }
 
-void Sessions::accept_announced(net::ByteStream stream, const net::IpAddress& proxy) {
-  Session* session = accept(std::move(stream), proxy);
+void Sessions::accept_announced(net::ByteStream stream, const net::IpAddress& proxy, Carrier carrier) {
+  Session* session = accept(std::move(stream), proxy, carrier);
   if (session != nullptr) session->phase = Session::Phase::proxy;
 }
 
-/// Reads exactly the header: what follows belongs to TLS or HTTP.
+/// Reads exactly the header: what follows belongs to TLS or the carrier.
 void Sessions::read_proxy_header(Session& session) {
   const auto known = wire::parse_proxy_header(session.connection.kept());
   const auto missing = static_cast<uint32_t>(known.size - session.connection.kept().size());
@@ -49,13 +49,13 @@ void Sessions::read_proxy_header(Session& session) {
       return drop(session);
     case wire::ProxyHeader::Kind::header:
       if (header.has_source) session.client = {header.source};
-      session.phase = session.connection.stream().encrypted() ? Session::Phase::tls : Session::Phase::http;
+      session.phase = session.connection.stream().encrypted() ? Session::Phase::tls : session.first_words();
   }
 }
 
-void Sessions::adopt(net::ByteStream stream, const net::IpAddress& client, const wire::WsDecoder& decoder,
-                     std::span<char> unread, std::string_view unsent) {
-  Session* session = accept(std::move(stream), client);
+void Sessions::adopt(net::ByteStream stream, const net::IpAddress& client, Carrier carrier,
+                     const wire::WsDecoder& decoder, std::span<char> unread, std::string_view unsent) {
+  Session* session = accept(std::move(stream), client, carrier);
   if (session == nullptr) return;
   session->phase = Session::Phase::hello;
   session->connection.decoder() = decoder;
@@ -116,7 +116,7 @@ void Sessions::take_handshake_step(Session& session) {
   }
   if (result == net::Io::done) {
     metrics_.tls_handshakes.add(1);
-    session.phase = Session::Phase::http;
+    session.phase = session.first_words();
   }
   session.write_blocked = result == net::Io::would_block && stream.handshake_wants_to_write();
   update_interest(session);

@@ -73,7 +73,7 @@ TEST_P(SilentSession, LetsTheShardParkAndIsClosedWhenItsTimeIsOver) {
   const int fd = near.get();
   Session* session = sessions.accept(GetParam() ? net::ByteStream(std::move(near), (*context)->session(fd))
                                                 : net::ByteStream(std::move(near)),
-                                     {});
+                                     {}, Carrier::websocket);
   ASSERT_NE(session, nullptr);
   EXPECT_EQ(session->phase, GetParam() ? Session::Phase::tls : Session::Phase::http);
   EXPECT_GE(here.shard.timers().next_deadline_ns(), clock.mono_ns() + kSecond);

@@ -44,7 +44,7 @@ void Sessions::judge(Session& session) {
       break;
   }
   // Without memory there is none, and no pong is waited for: the next tick looks again.
-  if (write_control(session, wire::WsOpcode::ping, {})) {
+  if (write_ping(session)) {
     session.liveness.on_ping(running_.running_ns(), limits_.ping_ns);
   }
 }

@@ -54,11 +54,16 @@ void add_network_rows(std::vector<ConfigRow>& rows, Settings& s) {
        .section = "Network",
        .field = &s.listen,
        .help = "Address for WebSocket (/v1/chat) and HTTP; port 0 takes a free port and prints it"});
+  rows.push_back({.key = "compact",
+                  .section = "Network",
+                  .field = &s.compact,
+                  .help = "Address for the compact carrier over TCP; without one it is not served"});
   rows.push_back({.key = "tls-cert",
                   .section = "Network",
                   .field = &s.tls_cert,
-                  .help = "File with the certificate and its chain in PEM: the listener then speaks TLS 1.2 "
-                          "and 1.3 only; read again on SIGHUP",
+                  .help =
+                      "File with the certificate and its chain in PEM: every listener then speaks TLS 1.2 "
+                      "and 1.3 only; read again on SIGHUP",
                   .value_name = "FILE"});
   rows.push_back({.key = "tls-key",
                   .section = "Network",

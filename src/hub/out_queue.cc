@@ -11,6 +11,9 @@ namespace taut::hub {
 namespace {
 
 constexpr uint32_t kPieceBlockBytes = 224;  // 14 pieces: one burst of a busy conversation
+/// No block is longer; it tells the compiler so.
+constexpr uint32_t kLengthMask = (uint32_t{1} << 31) - 1;
+static_assert(BufferPool::kCapacityMax <= kLengthMask);
 
 }  // namespace
 
@@ -25,14 +28,15 @@ std::span<char> OutQueue::prepare(BufferPool& pool, uint32_t bytes) {
   return cork_->room();
 }
 
-bool OutQueue::commit(BufferPool& pool, uint32_t bytes) {
+bool OutQueue::commit(BufferPool& pool, uint32_t bytes, bool ends_in_head) {
   TAUT_ASSERT(cork_ != nullptr && bytes <= cork_->capacity - cork_->written);
   Piece* last = last_piece();
   const uint32_t offset = cork_->written;
   if (last != nullptr && last->block == cork_ && last->offset + last->length == offset) {
-    last->length += bytes;
+    last->length = (last->length + bytes) & kLengthMask;
+    last->ends_in_head = ends_in_head ? 1 : 0;
   } else {
-    if (!append(pool, {cork_, offset, bytes})) return false;
+    if (!append(pool, {cork_, offset, bytes & kLengthMask, ends_in_head ? 1U : 0U})) return false;
     pool.add_ref(cork_);
   }
   cork_->written += bytes;
@@ -41,7 +45,7 @@ bool OutQueue::commit(BufferPool& pool, uint32_t bytes) {
 }
 
 bool OutQueue::push(BufferPool& pool, BlockReturn& back, Block* block, uint32_t offset, uint32_t length) {
-  if (!append(pool, {block, offset, length})) {
+  if (!append(pool, {block, offset, length & kLengthMask, 0})) {
     back.release(block);
     return false;
   }
@@ -49,17 +53,25 @@ bool OutQueue::push(BufferPool& pool, BlockReturn& back, Block* block, uint32_t 
   return true;
 }
 
-uint32_t OutQueue::gather(std::span<iovec> out) const {
-  uint32_t count = 0;
+template <class Visit>
+void OutQueue::visit_pieces(const Visit& visit) const {
   uint32_t at = head_at_;
   for (const Block* list = head_; list != nullptr; list = list->next, at = 0) {
     for (; at < list->written; at += sizeof(Piece)) {
-      if (count == out.size()) return count;
       Piece piece{};
       std::memcpy(&piece, list->data() + at, sizeof(Piece));
-      out[count++] = {const_cast<char*>(piece.block->data()) + piece.offset, piece.length};
+      if (!visit(piece)) return;
     }
   }
+}
+
+uint32_t OutQueue::gather(std::span<iovec> out) const {
+  uint32_t count = 0;
+  visit_pieces([&](const Piece& piece) {
+    if (count == out.size()) return false;
+    out[count++] = {piece.block->data() + piece.offset, piece.length};
+    return true;
+  });
   return count;
 }
 
@@ -71,7 +83,7 @@ void OutQueue::consume(BufferPool& pool, BlockReturn& back, uint32_t bytes) {
     std::memcpy(&piece, head_->data() + head_at_, sizeof(Piece));
     if (bytes < piece.length) {
       piece.offset += bytes;
-      piece.length -= bytes;
+      piece.length = (piece.length - bytes) & kLengthMask;
       std::memcpy(head_->data() + head_at_, &piece, sizeof(Piece));
       begun_ = true;
       return;
@@ -87,9 +99,15 @@ bool OutQueue::drop_unstarted(BufferPool& pool, BlockReturn& back, uint32_t prom
   const uint32_t count = gather(pieces);
   size_t kept_bytes = 0;
   uint32_t kept = 0;
-  while (kept < count && (kept_bytes < promised || (kept == 0 && begun_)))
-    kept_bytes += pieces[kept++].iov_len;
-  if (kept_bytes < promised || kept_bytes > BufferPool::kCapacityMax) return false;
+  bool begun = begun_;
+  visit_pieces([&](const Piece& piece) {
+    if (kept == count || (!begun && kept_bytes >= promised)) return false;
+    kept_bytes += piece.length;
+    begun = piece.ends_in_head != 0;
+    ++kept;
+    return true;
+  });
+  if (begun || kept_bytes < promised || kept_bytes > BufferPool::kCapacityMax) return false;
   Block* rest = kept == 0 ? nullptr : pool.allocate(kept_bytes);
   if (rest == nullptr && kept > 0) return false;
   for (uint32_t i = 0; i < kept; ++i)
@@ -129,7 +147,7 @@ void OutQueue::pop_front(BufferPool& pool, BlockReturn& back) {
   Piece piece{};
   std::memcpy(&piece, head_->data() + head_at_, sizeof(Piece));
   head_at_ += sizeof(Piece);
-  begun_ = false;
+  begun_ = piece.ends_in_head != 0;
   back.release(piece.block);
   if (head_at_ < head_->written) return;
   Block* done = head_;

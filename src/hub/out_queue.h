@@ -32,7 +32,9 @@ class OutQueue {
   /// must follow.
   [[nodiscard]] std::span<char> prepare(BufferPool& pool, uint32_t bytes);
   /// The first `bytes` of the prepared room become part of the queue. False when the pool is exhausted.
-  [[nodiscard]] bool commit(BufferPool& pool, uint32_t bytes);
+  [[nodiscard]] bool commit(BufferPool& pool, uint32_t bytes) { return commit(pool, bytes, false); }
+  /// The same for the beginning of a frame: its rest must be pushed next.
+  [[nodiscard]] bool commit_head(BufferPool& pool, uint32_t bytes) { return commit(pool, bytes, true); }
 
   /// Appends part of a block whose one reference the queue takes over. False when the pool is exhausted (the
   /// reference is still taken, and given back).
@@ -45,8 +47,8 @@ class OutQueue {
   void consume(BufferPool& pool, BlockReturn& back, uint32_t bytes);
 
   /// Drops everything that was not begun to be written: what remains completes the pieces that hold the first
-  /// `promised` bytes, and the first piece if some of it is written. False when the pool has no room for that
-  /// rest: the stream is then cut inside a frame and can only be closed.
+  /// `promised` bytes, the first piece if some of it is written, and a frame whose head is in them. False
+  /// when the pool has no room for that rest: the stream is then cut inside a frame and can only be closed.
   [[nodiscard]] bool drop_unstarted(BufferPool& pool, BlockReturn& back, uint32_t promised = 0);
   /// Drops everything. REQUIRED before destruction unless empty.
   void clear(BufferPool& pool, BlockReturn& back);
@@ -58,9 +60,14 @@ class OutQueue {
   struct Piece {
     Block* block;
     uint32_t offset;
-    uint32_t length;
+    uint32_t length : 31;
+    uint32_t ends_in_head : 1;  ///< the next piece completes the frame that ends this one
   };
 
+  [[nodiscard]] bool commit(BufferPool& pool, uint32_t bytes, bool ends_in_head);
+  /// From the oldest on, until `visit` says false.
+  template <class Visit>
+  void visit_pieces(const Visit& visit) const;
   [[nodiscard]] bool append(BufferPool& pool, Piece piece);
   [[nodiscard]] Piece* last_piece() const;
   void pop_front(BufferPool& pool, BlockReturn& back);
@@ -71,7 +78,7 @@ class OutQueue {
   Block* cork_ = nullptr;  ///< the block that prepare() hands out; holds one reference of its own
   uint32_t head_at_ = 0;   ///< bytes of consumed Pieces in head_
   uint32_t pending_bytes_ = 0;
-  bool begun_ = false;  ///< part of the first piece is written
+  bool begun_ = false;  ///< part of the first piece, or of a frame that it completes, is written
 };
 
 }  // namespace taut::hub

@@ -45,6 +45,14 @@ class OutQueueTest : public testing::Test {
     return queue.commit(pool, static_cast<uint32_t>(bytes.size()));
   }
 
+  /// The same for a head.
+  [[nodiscard]] bool write_head(const std::string& bytes) {
+    const std::span<char> room = queue.prepare(pool, static_cast<uint32_t>(bytes.size()));
+    if (room.empty()) return false;
+    std::ranges::copy(bytes, room.begin());
+    return queue.commit_head(pool, static_cast<uint32_t>(bytes.size()));
+  }
+
   /// Pushes by reference, the bytes in the middle of a block of that shard.
   [[nodiscard]] bool push(HandTurnedShard& owner, const std::string& bytes) {
     Block* block = owner.pool().allocate(bytes.size() + 8);
@@ -173,6 +181,32 @@ TEST_F(OutQueueTest, DroppingKeepsThePiecesThatHoldPromisedBytes) {
   ASSERT_TRUE(write("goodbye"));
   ASSERT_TRUE(queue.drop_unstarted(pool, home.back(), 5 + 1));
   EXPECT_EQ(gathered(queue), "firstsecond");
+}
+
+/// Behind "small" of a frame of its own, one of a head and two pieces of six bytes, then one more.
+TEST_F(OutQueueTest, DroppingNeverPartsAHeadFromItsRest) {
+  for (uint32_t written = 0; written < 17; ++written) {
+    ASSERT_TRUE(write("small"));
+    ASSERT_TRUE(write_head("head"));
+    ASSERT_TRUE(push(other, "thebody"));
+    ASSERT_TRUE(push(home, "another"));
+    consume(written);
+    ASSERT_TRUE(queue.drop_unstarted(pool, home.back()));
+    const std::string kept =
+        written == 0 || written == 16 ? "" : std::string("smallheadthebody").substr(written);
+    EXPECT_EQ(gathered(queue), kept) << written;
+    ASSERT_TRUE(queue.drop_unstarted(pool, home.back()));
+    EXPECT_EQ(gathered(queue), kept) << written;
+    queue.clear(pool, home.back());
+  }
+}
+
+TEST_F(OutQueueTest, ABeginningThatWasPromisedKeepsItsRest) {
+  ASSERT_TRUE(write_head("head"));
+  ASSERT_TRUE(push(home, "thebody"));
+  ASSERT_TRUE(push(home, "another"));
+  ASSERT_TRUE(queue.drop_unstarted(pool, home.back(), 2));
+  EXPECT_EQ(gathered(queue), "headthebody");
 }
 
 TEST_F(OutQueueTest, WithoutMemoryAReferenceIsRefusedAndGivenBack) {

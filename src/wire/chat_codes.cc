@@ -141,6 +141,11 @@ std::optional<ClientType> client_type_of(std::string_view name) {
   return static_cast<ClientType>(index + 1);
 }
 
+std::optional<ClientType> client_type_of(uint32_t number) {
+  if (number < 1 || number > kClientTypes) return std::nullopt;
+  return static_cast<ClientType>(number);
+}
+
 bool retryable(ErrorCode code) {
   switch (code) {
     case ErrorCode::capacity:

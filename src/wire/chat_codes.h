@@ -152,6 +152,8 @@ enum class GapReason : uint8_t { ahead, unknown_epoch, expired, no_such_conversa
 
 /// Nothing for a word that is not in the protocol.
 [[nodiscard]] std::optional<ClientType> client_type_of(std::string_view name);
+/// The same by the number on the compact carrier.
+[[nodiscard]] std::optional<ClientType> client_type_of(uint32_t number);
 
 /// Whether the same request may succeed later unchanged: the usual `retryable` of an error with this code.
 [[nodiscard]] bool retryable(ErrorCode code);

@@ -9,6 +9,8 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "wire/compact.h"
+#include "wire/json_escape.h"
 #include "wire/json_scan.h"
 #include "wire/name_table.h"
 #include "wire/utf8.h"
@@ -87,6 +89,13 @@ struct FieldSet {
       ++member;
     }
   }
+
+  /// As if the object did not have it.
+  void forget(Field field) {
+    const uint32_t others = ~(uint32_t{1} << static_cast<size_t>(field));
+    present &= others;
+    twice &= others;
+  }
 };
 static_assert(kFields <= 32);
 
@@ -113,10 +122,30 @@ std::string_view word_of(E value) {
   return name_of(value);
 }
 
+/// The word's value in an enumeration whose last one is `last`.
+template <class E>
+std::optional<E> value_of(std::string_view word, E last) {
+  for (uint8_t i = 0; i <= static_cast<uint8_t>(last); ++i) {
+    if (word == word_of(static_cast<E>(i))) return static_cast<E>(i);
+  }
+  return std::nullopt;
+}
+
+constexpr std::string_view kNoId = "must be 1-64 characters A-Z a-z 0-9 . _ -";
+constexpr std::string_view kNoNumber = "must be an integer in its range";
+constexpr std::string_view kNoWord = "is not a word of the protocol";
+
 std::optional<std::string_view> as_id(const element& value) {
   const auto text = as_string(value);
   return text && valid_id(*text) ? text : std::nullopt;
 }
+
+/// What the compact carrier says outside of JSON.
+struct Head {
+  uint32_t type = 0;
+  std::string_view conversation = {};
+  std::optional<uint32_t> ref = std::nullopt;  ///< of a send
+};
 
 }  // namespace
 
@@ -129,6 +158,8 @@ struct ChatReader::Impl {
   }
 
   ReadStatus read(std::span<char> in);
+  ReadStatus read_compact(std::span<char> body);
+  ReadStatus read_object(std::span<char> in);
   bool read_fields();
   bool read_by_type();
   bool read_hello();
@@ -136,6 +167,7 @@ struct ChatReader::Impl {
   bool read_open();
   bool read_attributes();
   bool read_send();
+  bool read_send_lines(std::string_view payload);
   bool read_transfer();
   bool read_presence();
 
@@ -149,7 +181,8 @@ struct ChatReader::Impl {
   bool take_word(Field field, E& out, E last, Need need = Need::required);
 
   bool take_ref() { return take_number(Field::ref, message.ref, 0, UINT32_MAX); }
-  bool take_conversation() { return take_id(Field::conversation, message.conversation); }
+  bool take_conversation(Need need = Need::required);
+  bool take_text(std::string_view text, bool clean);
 
   bool refuse(ErrorCode code, std::string_view why);
   bool refuse(Field field, std::string_view why);
@@ -158,7 +191,8 @@ struct ChatReader::Impl {
   Options options;
   simdjson::dom::parser parser;
   simdjson::dom::document document;
-  std::span<char> frame;
+  std::optional<Head> head;         ///< of a frame of the compact carrier
+  std::span<char> frame;            ///< its JSON
   Escapes escapes = Escapes::none;  ///< of the frame
   size_t string_bytes_max = 0;      ///< of the document's strings
   FieldSet fields;
@@ -170,6 +204,30 @@ struct ChatReader::Impl {
 
 ReadStatus ChatReader::Impl::read(std::span<char> in) {
   TAUT_ASSERT(in.size() <= options.frame_bytes_max);
+  head.reset();
+  return read_object(in);
+}
+
+ReadStatus ChatReader::Impl::read_compact(std::span<char> body) {
+  TAUT_ASSERT(body.size() <= options.frame_bytes_max);
+  head.emplace();
+  fields.present = 0;
+  const auto parts = parse_compact_body({body.data(), body.size()});
+  if (!parts) {
+    refuse(ErrorCode::bad_field, "the frame is not type:conversation:payload");
+    return ReadStatus::error;
+  }
+  *head = {.type = parts->type, .conversation = parts->conversation};
+  if (parts->type == static_cast<uint32_t>(ClientType::send)) {
+    return read_send_lines(parts->payload) ? ReadStatus::message : ReadStatus::error;
+  }
+  const ReadStatus status = read_object(body.last(parts->payload.size()));
+  if (status != ReadStatus::broken_utf8) return status;
+  refuse(ErrorCode::bad_utf8, "the payload is not UTF-8");
+  return ReadStatus::error;
+}
+
+ReadStatus ChatReader::Impl::read_object(std::span<char> in) {
   frame = in;
   fields.present = 0;
   escapes = repair_escapes(in);
@@ -185,6 +243,10 @@ ReadStatus ChatReader::Impl::read(std::span<char> in) {
     return ReadStatus::error;
   }
   fields.collect(object);
+  if (head) {
+    fields.forget(Field::type);
+    fields.forget(Field::conversation);
+  }
   if (escapes == Escapes::broken) {
     refuse(ErrorCode::bad_utf8, "a lone surrogate or U+0000 is escaped in the frame");
     return ReadStatus::error;
@@ -193,14 +255,17 @@ ReadStatus ChatReader::Impl::read(std::span<char> in) {
 }
 
 bool ChatReader::Impl::read_fields() {
-  const element* type = fields.find(Field::type);
-  if (type == nullptr) return refuse(Field::type, "is missing");
-  const auto name = as_string(*type);
-  if (!name) return refuse(Field::type, "must be a string");
+  std::optional<std::string_view> name;
+  if (!head) {
+    const element* type = fields.find(Field::type);
+    if (type == nullptr) return refuse(Field::type, "is missing");
+    name = as_string(*type);
+    if (!name) return refuse(Field::type, "must be a string");
+  }
   if (fields.twice != 0) {
     return refuse(static_cast<Field>(std::countr_zero(fields.twice)), "is there twice");
   }
-  const auto known = client_type_of(*name);
+  const auto known = head ? client_type_of(head->type) : client_type_of(*name);
   if (!known) return refuse(ErrorCode::unknown_type, "the type is not in the protocol");
   message = ClientMessage{};
   message.type = *known;
@@ -285,8 +350,7 @@ bool ChatReader::Impl::read_resume() {
 }
 
 bool ChatReader::Impl::read_open() {
-  return take_id(Field::group, message.group, Need::optional) &&
-         take_id(Field::conversation, message.conversation, Need::optional) &&
+  return take_id(Field::group, message.group, Need::optional) && take_conversation(Need::optional) &&
          take_string(Field::subject, message.subject, kSubjectBytesMax, Need::optional) && read_attributes();
 }
 
@@ -307,10 +371,35 @@ bool ChatReader::Impl::read_send() {
   if (value == nullptr) return refuse(Field::text, "is missing");
   const auto text = as_string(*value);
   if (!text) return refuse(Field::text, "must be a string");
-  if (text->size() > options.text_bytes_max) return refuse(ErrorCode::too_large, "text: is too long");
-  message.text = *text;
-  message.text_clean = escapes == Escapes::none;  // the parser has refused bare control characters
+  return take_text(*text, escapes == Escapes::none);  // the parser has refused bare control characters
+}
+
+bool ChatReader::Impl::take_text(std::string_view text, bool clean) {
+  if (text.size() > options.text_bytes_max) return refuse(ErrorCode::too_large, "text: is too long");
+  message.text = text;
+  message.text_clean = clean;
   return true;
+}
+
+/// Refused in the order that JSON is.
+bool ChatReader::Impl::read_send_lines(std::string_view payload) {
+  message = ClientMessage{};
+  message.type = ClientType::send;
+  const CompactSend send = parse_compact_send(payload);
+  head->ref = send.ref;
+  if (!validate_utf8(payload) || payload.find('\0') != std::string_view::npos) {
+    return refuse(ErrorCode::bad_utf8, "the payload is not UTF-8, or has U+0000 in it");
+  }
+  if (!send.ref) return refuse(Field::ref, kNoNumber);
+  message.ref = *send.ref;
+  if (!take_conversation()) return false;
+  message.client_msg_id = send.client_msg_id;
+  if (!valid_id(message.client_msg_id)) return refuse(Field::client_msg_id, kNoId);
+  const auto kind = value_of(send.kind, ItemKind::note);
+  if (!kind) return refuse(Field::kind, kNoWord);
+  message.kind = *kind;
+  if (!send.text) return refuse(Field::text, "is missing: it begins behind a line feed");
+  return take_text(*send.text, json_escaped_size(*send.text) == send.text->size());
 }
 
 bool ChatReader::Impl::read_transfer() {
@@ -340,8 +429,16 @@ bool ChatReader::Impl::take_id(Field field, std::string_view& out, Need need) {
   const element* value = fields.find(field);
   if (value == nullptr) return missing(field, need);
   const auto id = as_id(*value);
-  if (!id) return refuse(field, "must be 1-64 characters A-Z a-z 0-9 . _ -");
+  if (!id) return refuse(field, kNoId);
   out = *id;
+  return true;
+}
+
+bool ChatReader::Impl::take_conversation(Need need) {
+  if (!head) return take_id(Field::conversation, message.conversation, need);
+  if (head->conversation.empty()) return missing(Field::conversation, need);
+  if (!valid_id(head->conversation)) return refuse(Field::conversation, kNoId);
+  message.conversation = head->conversation;
   return true;
 }
 
@@ -359,7 +456,7 @@ bool ChatReader::Impl::take_number(Field field, uint64_t& out, uint64_t min, uin
   const element* value = fields.find(field);
   if (value == nullptr) return missing(field, need);
   const auto number = as_number(*value, min, max);
-  if (!number) return refuse(field, "must be an integer in its range");
+  if (!number) return refuse(field, kNoNumber);
   out = *number;
   return true;
 }
@@ -382,12 +479,10 @@ bool ChatReader::Impl::take_word(Field field, E& out, E last, Need need) {
   const element* value = fields.find(field);
   if (value == nullptr) return missing(field, need);
   const auto word = as_string(*value);
-  for (uint8_t i = 0; word && i <= static_cast<uint8_t>(last); ++i) {
-    if (*word != word_of(static_cast<E>(i))) continue;
-    out = static_cast<E>(i);
-    return true;
-  }
-  return refuse(field, "is not a word of the protocol");
+  const auto known = word ? value_of(*word, last) : std::nullopt;
+  if (!known) return refuse(field, kNoWord);
+  out = *known;
+  return true;
 }
 
 /// Always false. What can be known of the request goes with the refusal, whatever else is wrong with it.
@@ -395,11 +490,12 @@ bool ChatReader::Impl::refuse(ErrorCode code, std::string_view why) {
   error = ReadError{};
   error.code = code;
   error.message = why;
-  if (const element* value = fields.find(Field::ref)) {
-    const auto ref = as_number(*value, 0, UINT32_MAX);
-    error.has_ref = ref.has_value();
-    error.ref = static_cast<uint32_t>(ref.value_or(0));
-  }
+  std::optional<uint64_t> ref;
+  if (head) ref = head->ref;
+  if (const element* value = fields.find(Field::ref)) ref = as_number(*value, 0, UINT32_MAX);
+  error.has_ref = ref.has_value();
+  error.ref = static_cast<uint32_t>(ref.value_or(0));
+  if (head && valid_id(head->conversation)) error.conversation = head->conversation;
   if (const element* value = fields.find(Field::conversation))
     error.conversation = as_id(*value).value_or("");
   return false;
@@ -421,6 +517,9 @@ ChatReader::~ChatReader() = default;
 
 ReadStatus ChatReader::read(std::span<char> frame) noexcept {
   return impl_->read(frame);
+}
+ReadStatus ChatReader::read_compact(std::span<char> body) noexcept {
+  return impl_->read_compact(body);
 }
 void ChatReader::wipe() noexcept {
   // simdjson's own bound for the strings of a document of this size, each with its length and a terminator.

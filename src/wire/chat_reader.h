@@ -1,4 +1,4 @@
-// From one JSON text frame of a client to a validated message.
+// From one frame of a client, whole JSON or of the compact carrier, to a validated message.
 #pragma once
 
 #include <cstdint>
@@ -79,7 +79,7 @@ struct ReadError {
 enum class ReadStatus : uint8_t {
   message,      ///< see message()
   error,        ///< see error()
-  broken_utf8,  ///< the frame is not UTF-8: close with CloseCode::broken_utf8
+  broken_utf8,  ///< the JSON frame is not UTF-8: close with CloseCode::broken_utf8
 };
 
 /// One per shard, used by its thread alone. No heap after construction. Everything that message() and error()
@@ -106,6 +106,12 @@ class ChatReader {
   /// REQUIRES: frame.size() ≤ frame_bytes_max, and kReadablePadding readable bytes behind it. May rewrite
   /// broken escapes inside the frame.
   [[nodiscard]] ReadStatus read(std::span<char> frame) noexcept;
+
+  /// The same for a body of the compact carrier, `type:conversation:payload`. The payload of a send is
+  /// `client_msg_id [SP ref [SP kind]] LF text`, a missing ref being 0; of every other type the JSON object
+  /// of the other fields, whose own `type` and `conversation` are ignored. Never broken_utf8: that is an
+  /// error with the code bad_utf8 here.
+  [[nodiscard]] ReadStatus read_compact(std::span<char> body) noexcept;
 
   /// Wipes the copies of strings that the last read() made: after a hello, whose token they hold.
   void wipe() noexcept;

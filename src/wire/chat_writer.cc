@@ -22,7 +22,7 @@ class Counter {
   void plain(std::string_view text) { size_ += text.size() + 2; }
   void escaped(std::string_view text) { size_ += json_escaped_size(text) + 2; }
   void number(uint64_t) { size_ += kNumberBytesMax; }
-  void rest_begins() {}
+  void rest_begins(ServerType) {}
   [[nodiscard]] size_t size() const { return size_; }
 
  private:
@@ -54,9 +54,14 @@ class Writer {
     TAUT_ASSERT(error == std::errc{});
     at_ = end;
   }
-  void rest_begins() { rest_offset_ = offset(); }
+  void rest_begins(ServerType type) {
+    type_ = type;
+    rest_offset_ = offset();
+  }
 
-  [[nodiscard]] Written written() const { return {.size = offset(), .rest_offset = rest_offset_}; }
+  [[nodiscard]] Written written() const {
+    return {.size = offset(), .rest_offset = rest_offset_, .type = type_};
+  }
 
  private:
   [[nodiscard]] size_t room() const { return static_cast<size_t>(end_ - at_); }
@@ -66,24 +71,25 @@ class Writer {
   char* at_;
   char* end_;
   uint32_t rest_offset_ = 0;
+  ServerType type_{};
 };
 
 // The vocabulary of the descriptions below. `field` is the text before the value: a comma, the quoted name, a
 // colon.
 
 template <class Sink>
-void begin(Sink& sink, std::string_view type_and_comma, std::string_view conversation) {
+void begin(Sink& sink, ServerType type, std::string_view type_and_comma, std::string_view conversation) {
   sink.literal(type_and_comma);
   sink.literal("\"conversation\":");
   sink.plain(conversation);
   sink.literal(",");
-  sink.rest_begins();
+  sink.rest_begins(type);
 }
 
 template <class Sink>
-void begin(Sink& sink, std::string_view type_and_comma) {
+void begin(Sink& sink, ServerType type, std::string_view type_and_comma) {
   sink.literal(type_and_comma);
-  sink.rest_begins();
+  sink.rest_begins(type);
 }
 
 template <class Sink>
@@ -134,7 +140,7 @@ void party(Sink& sink, std::string_view field, const Party& value) {
 
 template <class Sink>
 void put(Sink& sink, const Welcome& m) {
-  begin(sink, R"({"type":"welcome",)");
+  begin(sink, ServerType::welcome, R"({"type":"welcome",)");
   plain(sink, R"("id":)", m.id);
   plain(sink, R"(,"role":)", role_name(m.role));
   plain(sink, R"(,"mode":)", name_of(m.mode));
@@ -147,7 +153,7 @@ void put(Sink& sink, const Welcome& m) {
 
 template <class Sink>
 void put(Sink& sink, const Opened& m) {
-  begin(sink, R"({"type":"opened",)", m.conversation);
+  begin(sink, ServerType::opened, R"({"type":"opened",)", m.conversation);
   number(sink, R"("ref":)", m.ref);
   number(sink, R"(,"epoch":)", m.epoch);
   number(sink, R"(,"seq":)", m.seq);
@@ -159,7 +165,7 @@ void put(Sink& sink, const Opened& m) {
 
 template <class Sink>
 void put(Sink& sink, const Ack& m) {
-  begin(sink, R"({"type":"ack",)", m.conversation);
+  begin(sink, ServerType::ack, R"({"type":"ack",)", m.conversation);
   number(sink, R"("ref":)", m.ref);
   plain(sink, R"(,"client_msg_id":)", m.client_msg_id);
   number(sink, R"(,"epoch":)", m.epoch);
@@ -171,7 +177,7 @@ void put(Sink& sink, const Ack& m) {
 
 template <class Sink>
 void put(Sink& sink, const Message& m) {
-  begin(sink, R"({"type":"message",)", m.conversation);
+  begin(sink, ServerType::message, R"({"type":"message",)", m.conversation);
   number(sink, R"("epoch":)", m.epoch);
   number(sink, R"(,"seq":)", m.seq);
   party(sink, R"(,"from":)", m.from);
@@ -188,7 +194,7 @@ void put(Sink& sink, const Message& m) {
 
 template <class Sink>
 void put(Sink& sink, const Event& m) {
-  begin(sink, R"({"type":"event",)", m.conversation);
+  begin(sink, ServerType::event, R"({"type":"event",)", m.conversation);
   number(sink, R"("epoch":)", m.epoch);
   number(sink, R"(,"seq":)", m.seq);
   plain(sink, R"(,"event":)", name_of(m.event));
@@ -204,7 +210,7 @@ void put(Sink& sink, const Event& m) {
 
 template <class Sink>
 void put(Sink& sink, const Assigned& m) {
-  begin(sink, R"({"type":"assigned",)", m.conversation);
+  begin(sink, ServerType::assigned, R"({"type":"assigned",)", m.conversation);
   plain(sink, R"("visitor":{"id":)", m.visitor_id);
   optional_escaped(sink, R"(,"name":)", m.visitor_name);
   if (!m.visitor_attributes.empty()) {
@@ -222,7 +228,7 @@ void put(Sink& sink, const Assigned& m) {
 
 template <class Sink>
 void put(Sink& sink, const Unassigned& m) {
-  begin(sink, R"({"type":"unassigned",)", m.conversation);
+  begin(sink, ServerType::unassigned, R"({"type":"unassigned",)", m.conversation);
   number(sink, R"("owner_epoch":)", m.owner_epoch);
   plain(sink, R"(,"reason":)", name_of(m.reason));
   sink.literal("}");
@@ -230,7 +236,7 @@ void put(Sink& sink, const Unassigned& m) {
 
 template <class Sink>
 void put(Sink& sink, const Queue& m) {
-  begin(sink, R"({"type":"queue",)", m.conversation);
+  begin(sink, ServerType::queue, R"({"type":"queue",)", m.conversation);
   number(sink, R"("position":)", m.position);
   if (m.has_eta) number(sink, R"(,"eta_ms":)", m.eta_ms);
   sink.literal("}");
@@ -238,7 +244,7 @@ void put(Sink& sink, const Queue& m) {
 
 template <class Sink>
 void put(Sink& sink, const Typing& m) {
-  begin(sink, R"({"type":"typing",)", m.conversation);
+  begin(sink, ServerType::typing, R"({"type":"typing",)", m.conversation);
   party(sink, R"("from":)", m.from);
   boolean(sink, R"(,"on":)", m.on);
   number(sink, R"(,"ttl_ms":)", m.ttl_ms);
@@ -247,7 +253,7 @@ void put(Sink& sink, const Typing& m) {
 
 template <class Sink>
 void put(Sink& sink, const Receipt& m) {
-  begin(sink, R"({"type":"receipt",)", m.conversation);
+  begin(sink, ServerType::receipt, R"({"type":"receipt",)", m.conversation);
   number(sink, R"("seq":)", m.seq);
   plain(sink, R"(,"level":)", name_of(m.level));
   party(sink, R"(,"by":)", m.by);
@@ -256,7 +262,7 @@ void put(Sink& sink, const Receipt& m) {
 
 template <class Sink>
 void put(Sink& sink, const HistoryBegin& m) {
-  begin(sink, R"({"type":"history",)", m.conversation);
+  begin(sink, ServerType::history, R"({"type":"history",)", m.conversation);
   number(sink, R"("ref":)", m.ref);
   sink.literal(R"(,"items":[)");
 }
@@ -269,7 +275,7 @@ void put(Sink& sink, const HistoryEnd& m) {
 
 template <class Sink>
 void put(Sink& sink, const ListBegin& m) {
-  begin(sink, R"({"type":"list",)");
+  begin(sink, ServerType::list, R"({"type":"list",)");
   number(sink, R"("ref":)", m.ref);
   sink.literal(R"(,"conversations":[)");
 }
@@ -298,7 +304,7 @@ void put(Sink& sink, const ListEnd& m) {
 
 template <class Sink>
 void put(Sink& sink, const Resumed& m) {
-  begin(sink, R"({"type":"resumed",)", m.conversation);
+  begin(sink, ServerType::resumed, R"({"type":"resumed",)", m.conversation);
   number(sink, R"("epoch":)", m.epoch);
   number(sink, R"(,"seq":)", m.seq);
   sink.literal("}");
@@ -306,7 +312,7 @@ void put(Sink& sink, const Resumed& m) {
 
 template <class Sink>
 void put(Sink& sink, const Gap& m) {
-  begin(sink, R"({"type":"gap",)", m.conversation);
+  begin(sink, ServerType::gap, R"({"type":"gap",)", m.conversation);
   number(sink, R"("epoch":)", m.epoch);
   number(sink, R"(,"from":)", m.from);
   number(sink, R"(,"to":)", m.to);
@@ -316,14 +322,14 @@ void put(Sink& sink, const Gap& m) {
 
 template <class Sink>
 void put(Sink& sink, const Ok& m) {
-  begin(sink, R"({"type":"ok",)");
+  begin(sink, ServerType::ok, R"({"type":"ok",)");
   number(sink, R"("ref":)", m.ref);
   sink.literal("}");
 }
 
 template <class Sink>
 void put(Sink& sink, const Pong& m) {
-  begin(sink, R"({"type":"pong",)");
+  begin(sink, ServerType::pong, R"({"type":"pong",)");
   number(sink, R"("ref":)", m.ref);
   sink.literal("}");
 }
@@ -332,9 +338,9 @@ template <class Sink>
 void put(Sink& sink, const ErrorMessage& m) {
   constexpr std::string_view kType = R"({"type":"error",)";
   if (m.conversation.empty()) {
-    begin(sink, kType);
+    begin(sink, ServerType::error, kType);
   } else {
-    begin(sink, kType, m.conversation);
+    begin(sink, ServerType::error, kType, m.conversation);
   }
   plain(sink, R"("code":)", name_of(m.code));
   if (m.has_ref) number(sink, R"(,"ref":)", m.ref);
@@ -346,7 +352,7 @@ void put(Sink& sink, const ErrorMessage& m) {
 
 template <class Sink>
 void put(Sink& sink, const Bye& m) {
-  begin(sink, R"({"type":"bye",)");
+  begin(sink, ServerType::bye, R"({"type":"bye",)");
   number(sink, R"("code":)", static_cast<uint64_t>(m.code));
   escaped(sink, R"(,"reason":)", m.reason);
   if (m.retry_after_ms != 0) number(sink, R"(,"retry_after_ms":)", m.retry_after_ms);

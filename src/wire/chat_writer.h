@@ -190,10 +190,11 @@ struct Bye {
 /// {"type":"message","conversation":"c1",  and then the remaining fields and the brace. `rest_offset` is
 /// where the first remaining field begins, so that a carrier that says type and conversation itself can reuse
 /// the bytes behind (with '{' in place of the comma at rest_offset - 1). Of the parts (…Begin, …End,
-/// ListEntry) only Begin has one.
+/// ListEntry) only Begin has it and the type.
 struct Written {
   uint32_t size = 0;
   uint32_t rest_offset = 0;
+  ServerType type{};
 };
 
 // For each struct M above:

@@ -9,6 +9,7 @@
 
 #include "wire/chat_reader.h"
 #include "wire/chat_writer.h"
+#include "wire/compact.h"
 #include "wire/websocket.h"
 #include "wire/websocket_client.h"
 
@@ -120,6 +121,36 @@ TEST(WireAllocations, AreZeroPerMessageAfterConstruction) {
     all = relay(small, frame, out, reader) && relay(large, frame, out, reader) && all;
   EXPECT_EQ(allocations - before, 0U);
   EXPECT_EQ(mallinfo2().uordblks, bytes_before);
+  EXPECT_TRUE(all);
+}
+
+/// The same on the compact carrier.
+bool relay_compact(std::string_view body, std::string& frame, std::string& out, ChatReader& reader) {
+  const size_t size = write_netstring(frame, body);
+  const NetstringOutcome outcome = next_netstring(std::span(frame).first(size), kChatFrameBytesMax);
+  if (outcome.kind != NetstringOutcome::Kind::body) return false;
+  if (reader.read_compact(outcome.body) != ReadStatus::message) return false;
+  const ClientMessage& in = reader.message();
+  const Message push{.conversation = in.conversation, .text = in.text, .text_clean = in.text_clean};
+  const Written written = write(std::span(out).subspan(kCompactHeadMax), push);
+  write_compact_head(out, written.type, in.conversation, written.size - written.rest_offset);
+  return true;
+}
+
+TEST(WireAllocations, AreZeroPerCompactMessageAfterConstruction) {
+  const std::string small = "3:c1:m1 7\nh\"llo";
+  const std::string large = "3:c1:m1 7\n" + std::string(kTextBytesMax, 'x');
+  const std::string typing = R"(4:c1:{"on":true})";
+  std::string frame(kChatFrameBytesMax + kReadablePadding, '\0');
+  std::string out(kChatFrameBytesMax, '\0');
+  ChatReader reader;
+  const size_t before = allocations;
+  bool all = true;
+  for (int i = 0; i < 1'000; ++i) {
+    for (const std::string* body : {&small, &large, &typing})
+      all = relay_compact(*body, frame, out, reader) && all;
+  }
+  EXPECT_EQ(allocations - before, 0U);
   EXPECT_TRUE(all);
 }
 

@@ -1,12 +1,13 @@
 // A person who sends as fast as answers come back, and counts instead of remembering.
 import WebSocket from 'ws';
-import { within } from './server.mjs';
+import { CompactConnection } from './compact_peer.mjs';
+import { kCarrier, within } from './server.mjs';
 
 export class Chatter {
   acked = 0; // sends answered
   pushed = 0; // messages of the other side received
   refused = 0; // errors
-  #socket;
+  #connection; // as of a Peer
   #waiters = [];
   #next = 0; // number of the next client_msg_id
   #last = {}; // by type: the newest frame that is neither an ack nor a message
@@ -14,21 +15,29 @@ export class Chatter {
   static async join(server, role, id) {
     const chatter = new Chatter();
     server.peers.push(chatter);
-    const socket = new WebSocket(`ws://127.0.0.1:${server.port}/v1/chat`, ['taut.v1.json'], { perMessageDeflate: false });
-    chatter.#socket = socket;
-    socket.on('message', (data) => chatter.#on_frame(data));
-    await within(new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject)), 'the handshake');
+    await within(kCarrier === 'compact' ? chatter.#connect_compact(server) : chatter.#connect_websocket(server), 'the connection');
     await chatter.ask({ type: 'hello', version: 1, role, site: 'demo', token: server.token(role, id), device: 'd' }, 'welcome');
     return chatter;
   }
 
-  #on_frame(data) {
-    if (data.includes('"type":"ack"')) this.acked++;
-    else if (data.includes('"type":"message"')) this.pushed++;
+  #connect_compact(server) {
+    this.#connection = new CompactConnection(server, {}, (frame) => this.#on_frame(frame.type, () => frame));
+    return this.#connection.opened;
+  }
+
+  #connect_websocket(server) {
+    const socket = new WebSocket(`ws://127.0.0.1:${server.port}/v1/chat`, ['taut.v1.json'], { perMessageDeflate: false });
+    this.#connection = { send: (frame) => socket.send(JSON.stringify(frame)), terminate: () => socket.terminate() };
+    socket.on('message', (data) => this.#on_frame(/"type":"(\w+)"/.exec(data.toString('latin1', 0, 40))[1], () => JSON.parse(data.toString())));
+    return new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
+  }
+
+  #on_frame(type, parse) {
+    if (type === 'ack') this.acked++;
+    else if (type === 'message') this.pushed++;
     else {
-      const frame = JSON.parse(data.toString());
-      if (frame.type === 'error') this.refused++;
-      this.#last[frame.type] = frame;
+      if (type === 'error') this.refused++;
+      this.#last[type] = parse();
     }
     const waiters = this.#waiters;
     this.#waiters = [];
@@ -47,7 +56,7 @@ export class Chatter {
   }
 
   say(frame) {
-    this.#socket.send(JSON.stringify(frame));
+    this.#connection.send(frame);
   }
 
   /** Waits for the first frame of a type. */
@@ -76,7 +85,7 @@ export class Chatter {
   }
 
   drop() {
-    this.#socket.terminate();
+    this.#connection.terminate();
   }
 }
 

@@ -4,7 +4,7 @@ import WebSocket from 'ws';
 import { TautClient } from '../../web/taut-client.mjs';
 import { Peer, agent, talk, up_to, visitor } from './peer.mjs';
 import { Proxy } from './proxy.mjs';
-import { kSlowness, scenario, within } from './server.mjs';
+import { kSlowness, scenario, websocket_only, within } from './server.mjs';
 
 const kPingMs = 300 * kSlowness;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -38,7 +38,7 @@ scenario('nobody who is about to say hello is dropped for a stall of the server 
 
 // Case 28. Ten minutes behind a limit of 60 s are ten limits; here five, of three intervals of ping each.
 scenario('idle links outlive a proxy that cuts idle links', ['--ping-ms', kPingMs], async (server) => {
-  const proxy = await Proxy.start(server.port, { idle_ms: 3 * kPingMs });
+  const proxy = await Proxy.start(server.carrier_port, { idle_ms: 3 * kPingMs });
   const peer = await visitor(server, 'v1', { via: proxy.port });
   await pause(5 * 3 * kPingMs);
   assert.equal(proxy.cuts, 0);
@@ -48,7 +48,7 @@ scenario('idle links outlive a proxy that cuts idle links', ['--ping-ms', kPingM
 });
 
 // Case 3
-scenario('a link that died towards the client is noticed by both ends, and the resume loses nothing', ['--ping-ms', 2 * kPingMs], async (server) => {
+websocket_only(scenario)('a link that died towards the client is noticed by both ends, and the resume loses nothing', ['--ping-ms', 2 * kPingMs], async (server) => {
   const proxy = await Proxy.start(server.port);
   const a = await agent(server, 'a1');
   const client = new TautClient({
@@ -79,7 +79,7 @@ scenario('a link that died towards the client is noticed by both ends, and the r
 });
 
 scenario('a client that answers no ping is closed', ['--ping-ms', kPingMs], async (server) => {
-  const proxy = await Proxy.start(server.port);
+  const proxy = await Proxy.start(server.carrier_port);
   const peer = await visitor(server, 'v1', { via: proxy.port });
   proxy.deaf = true; // so the pings do not arrive, and the server is not told why
   await until(() => proxy.server_ended > 0, 'the server to notice');
@@ -95,7 +95,7 @@ scenario('one that receives pings and does not answer is told 4104', ['--ping-ms
   assert.equal((await peer.end()).code, 4104);
 });
 
-scenario('a client of the project survives every cut of its link', ['--rate-agent', '0/0'], async (server) => {
+websocket_only(scenario)('a client of the project survives every cut of its link', ['--rate-agent', '0/0'], async (server) => {
   const proxy = await Proxy.start(server.port);
   const kCuts = 5;
   const kTexts = 40; // between two cuts, of each side

@@ -1,43 +1,71 @@
-// One WebSocket connection that speaks the protocol frame by frame, and remembers everything it was told.
+// One connection that speaks the protocol frame by frame, and remembers everything it was told.
 import assert from 'node:assert/strict';
 import WebSocket from 'ws';
-import { within } from './server.mjs';
+import { CompactConnection } from './compact_peer.mjs';
+import { kCarrier, within } from './server.mjs';
 
 let next_device = 1;
+
+/** A WebSocket under a Peer: `on_object` gets every object. */
+class WebSocketConnection {
+  #socket;
+
+  constructor(server, { via = server.port, path = '/v1/chat', headers = {}, pong = true }, on_object) {
+    const url = `${server.secure ? 'wss' : 'ws'}://127.0.0.1:${via}${path}`;
+    const options = { perMessageDeflate: false, headers, autoPong: pong, rejectUnauthorized: false };
+    this.#socket = new WebSocket(url, ['taut.v1.json'], options);
+    this.#socket.on('message', (data) => on_object(JSON.parse(data.toString())));
+    this.opened = new Promise((resolve, reject) => this.#socket.on('open', resolve).on('error', reject));
+    this.closed = new Promise((resolve) => this.#socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() })));
+  }
+
+  /** An object, or a text as it is. */
+  send(frame) {
+    this.#socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  }
+
+  pause() {
+    this.#socket.pause();
+  }
+
+  resume() {
+    this.#socket.resume();
+  }
+
+  terminate() {
+    this.#socket.terminate();
+  }
+
+  close(code, reason) {
+    this.#socket.close(code, reason);
+  }
+}
 
 export class Peer {
   frames = []; // everything received, in order
   #taken = new Set(); // frames that take() gave out
   #waiters = new Set();
   #next_ref = 1;
-  #socket;
+  #connection;
 
-  /** Opens the socket; no hello yet. `via` is another port on loopback, as of a proxy. */
-  static async open(server, { via = server.port, path = '/v1/chat', headers = {}, pong = true } = {}) {
+  /** Opens the connection; no hello yet. `via` is another port on loopback, as of a proxy. */
+  static async open(server, { carrier = kCarrier, ...options } = {}) {
     const peer = new Peer();
     server.peers.push(peer);
-    const url = `${server.secure ? 'wss' : 'ws'}://127.0.0.1:${via}${path}`;
-    const options = { perMessageDeflate: false, headers, autoPong: pong, rejectUnauthorized: false };
-    peer.#socket = new WebSocket(url, ['taut.v1.json'], options);
-    peer.#socket.on('message', (data) => peer.#on_frame(JSON.parse(data.toString())));
-    peer.closed = new Promise((resolve) => {
-      peer.#socket.on('close', (code, reason) => {
-        peer.close_code = code;
-        resolve({ code, reason: reason.toString() });
-        peer.#wake();
-      });
+    const Connection = carrier === 'compact' ? CompactConnection : WebSocketConnection;
+    peer.#connection = new Connection(server, options, (object) => peer.#on_frame(object));
+    peer.closed = peer.#connection.closed.then((how) => {
+      peer.close_code = how.code;
+      peer.#wake();
+      return how;
     });
-    const opened = new Promise((resolve, reject) => {
-      peer.#socket.on('open', resolve);
-      peer.#socket.on('error', reject);
-    });
-    await within(opened, 'the WebSocket handshake');
+    await within(peer.#connection.opened, 'the connection');
     return peer;
   }
 
   /** Opens, says hello and waits for `welcome`. `resume` as in the protocol; `claims` go into the token. */
-  static async hello(server, role, id, { claims, via, path, headers, ...fields } = {}) {
-    const peer = await Peer.open(server, { via, path, headers });
+  static async hello(server, role, id, { claims, via, path, headers, carrier, ...fields } = {}) {
+    const peer = await Peer.open(server, { via, path, headers, carrier });
     peer.role = role;
     peer.id = id;
     peer.say({ type: 'hello', version: 1, role, site: 'demo', token: server.token(role, id, claims), device: `d${next_device++}`, ...fields });
@@ -56,7 +84,7 @@ export class Peer {
 
   /** Sends a frame: an object, or a string as it is. */
   say(frame) {
-    this.#socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
+    this.#connection.send(frame);
   }
 
   /** The first frame not yet taken that is of this type, or satisfies this predicate; waits for it. */
@@ -136,20 +164,20 @@ export class Peer {
   }
 
   pause() {
-    this.#socket.pause();
+    this.#connection.pause();
   }
 
   resume() {
-    this.#socket.resume();
+    this.#connection.resume();
   }
 
   /** Ends as a closed laptop does: without a close frame. */
   drop() {
-    this.#socket.terminate();
+    this.#connection.terminate();
   }
 
   close(code, reason) {
-    this.#socket.close(code, reason);
+    this.#connection.close(code, reason);
   }
 
   end() {
@@ -173,9 +201,9 @@ export async function open(peer, group = 'sales', fields = {}) {
 }
 
 /** A visitor and an agent in an accepted conversation. */
-export async function talk(server, { visitor_id = 'v1', agent_id = 'a1', group = 'sales' } = {}) {
-  const a = await agent(server, agent_id);
-  const v = await visitor(server, visitor_id);
+export async function talk(server, { visitor_id = 'v1', agent_id = 'a1', group = 'sales', of_visitor, of_agent } = {}) {
+  const a = await agent(server, agent_id, of_agent);
+  const v = await visitor(server, visitor_id, of_visitor);
   const c = await open(v, group);
   const assigned = await a.take('assigned');
   assert.equal(assigned.conversation, c);

@@ -1,7 +1,7 @@
 // Sends: one number for one client_msg_id, limits of a text, and text of every kind.
 import assert from 'node:assert/strict';
 import { talk, up_to, visitor } from './peer.mjs';
-import { scenario, scenario_on_shards } from './server.mjs';
+import { kCarrier, scenario, scenario_on_shards, websocket_only } from './server.mjs';
 
 // Case 10: on a weak link the same message comes twice in a row, twice at once and across a reconnect.
 scenario_on_shards('a repeated client_msg_id gets the first answer again, as dup', [], async (server) => {
@@ -74,6 +74,7 @@ scenario('a text over the limit is too_large and keeps the connection', ['--max-
     await v.refused('too_large', { type: 'send', conversation: c, client_msg_id: 'big', text });
   }
   await v.alive();
+  if (kCarrier === 'compact') return;
   const padded = JSON.stringify({ type: 'ping', ref: 5 }).padEnd(6 * 1000 + 4096, ' ');
   v.say(padded);
   await v.take((f) => f.type === 'pong' && f.ref === 5);
@@ -97,13 +98,14 @@ scenario_on_shards('text of every kind arrives as it was', [], async (server) =>
     const { seq } = await v.send(c, text);
     assert.equal((await a.item(c, seq)).text, text);
   }
+  if (kCarrier === 'compact') return; // where a text is never escaped
   const escaped = '{"type":"send","ref":77,"conversation":"' + c + '","client_msg_id":"esc","text":"\\ud83d\\ude00 \\u00e9 \\/ \\u0041"}';
   v.say(escaped);
   const { seq } = await v.take((f) => f.ref === 77);
   assert.equal((await a.item(c, seq)).text, '😀 é / A');
 });
 
-scenario_on_shards('lone surrogates and U+0000 are bad_utf8 with ref, and history still loads', [], async (server) => {
+websocket_only(scenario_on_shards)('lone surrogates and U+0000 are bad_utf8 with ref, and history still loads', [], async (server) => {
   const { v, c, seq } = await talk(server);
   for (const text of ['\\ud83d', '\\ude00', 'x\\ud83dy', '\\ude00\\ud83d', '\\ud83d\\ud83d\\ude00', 'a\\u0000b', '\\ud83d\\u0041']) {
     v.say(`{"type":"send","ref":99,"conversation":"${c}","client_msg_id":"bad","text":"${text}"}`);
@@ -118,7 +120,7 @@ scenario_on_shards('lone surrogates and U+0000 are bad_utf8 with ref, and histor
 
 scenario('refused sends leave no number behind', [], async (server) => {
   const { a, v, c, seq } = await talk(server);
-  await v.refused('bad_field', { type: 'send', conversation: c, client_msg_id: 'a b', text: 'x' });
+  await v.refused('bad_field', { type: 'send', conversation: c, client_msg_id: 'a/b', text: 'x' });
   await v.refused('too_large', { type: 'send', conversation: c, client_msg_id: 'big', text: 'x'.repeat(16_385) });
   assert.equal((await v.send(c, 'x')).seq, seq + 1);
   await a.item(c, seq + 1);

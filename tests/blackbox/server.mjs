@@ -13,6 +13,12 @@ import { make_token } from './token.mjs';
 /** The binary under test; a sanitizer build is chosen with TAUT_BINARY. */
 export const kBinary = process.env.TAUT_BINARY ?? join(dirname(fileURLToPath(import.meta.url)), '../../build/release/taut');
 
+/** What peers speak unless a test says otherwise: 'websocket' or 'compact'. */
+export const kCarrier = process.env.TAUT_CARRIER ?? 'websocket';
+
+/** For scenarios that only a WebSocket can play: `websocket_only(scenario)(name, …)`. */
+export const websocket_only = (register) => (kCarrier === 'websocket' ? register : () => {});
+
 /** How long a test waits for what must happen, before it says that it did not. Nothing is expected to take this long. */
 export const kPatienceMs = Number(process.env.TAUT_TEST_PATIENCE_MS ?? 20_000);
 
@@ -53,6 +59,7 @@ export class Server {
     // The server reads a hello when it gets to run: a slow build, or a machine that is busy, needs more than its 10 s.
     if (!flags.includes('--hello-timeout-ms')) usual.push('--hello-timeout-ms', String(Math.round(10_000 * kSlowness)));
     if (admin) usual.push('--admin-key-file', server.file('admin-key', `${kAdminKey}\n`));
+    if (kCarrier === 'compact') usual.push('--compact', '127.0.0.1:0');
     if (!flags.includes('--group')) usual.push('--group', 'sales', '--group', 'support');
     server.#spawn(binary, ['serve', ...usual, '--shards', String(shards), ...flags.map(String)]);
     await within(server.#ready, () => `the ready line; standard error: ${server.stderr}`);
@@ -77,9 +84,10 @@ export class Server {
     this.#ready = new Promise((resolve, reject) => {
       createInterface({ input: this.#child.stdout }).on('line', (line) => {
         this.stdout.push(line);
-        const found = /^listening (wss?)=127\.0\.0\.1:(\d+)(?: |$)/.exec(line);
+        const found = /^listening (wss?)=127\.0\.0\.1:(\d+)(?: compact=127\.0\.0\.1:(\d+))?$/.exec(line);
         if (!found) return;
         this.secure = found[1] === 'wss';
+        this.compact_port = found[3] && Number(found[3]);
         resolve((this.port = Number(found[2])));
       });
       this.exited.then((how) => reject(new Error(`exited before it was ready: ${JSON.stringify(how)} ${this.stderr}`)));
@@ -89,6 +97,11 @@ export class Server {
 
   get url() {
     return `${this.secure ? 'wss' : 'ws'}://127.0.0.1:${this.port}/v1/chat`;
+  }
+
+  /** Where a Peer connects. */
+  get carrier_port() {
+    return kCarrier === 'compact' ? this.compact_port : this.port;
   }
 
   get http() {
