@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "load/websocket_frames.h"
 
 namespace taut::load {
 
@@ -52,17 +51,18 @@ bool is_type(std::string_view json, std::string_view type) {
 }
 
 Result<ChatConnection> ChatConnection::open(const Url& url, const ChatIdentity& who, auth::Signer& signer) {
+  const ChatCarrier& carrier = chat_carrier(url);
   SystemClock clock;
   const int64_t give_up_ns = clock.mono_ns() + TcpSocket::kSetUpSeconds * 1'000'000'000;
   while (true) {
     bool refused_for_now = false;
-    Result<Connection> connection = ws_connect(url, kChatSubprotocol, refused_for_now);
+    Result<Connection> connection = carrier.connect(url, refused_for_now);
     if (refused_for_now && clock.mono_ns() < give_up_ns) {
       ::poll(nullptr, 0, kRetryMs);
       continue;
     }
     if (!connection) return std::unexpected(connection.error());
-    ChatConnection chat(std::move(*connection));
+    ChatConnection chat(carrier, std::move(*connection));
     if (Status said = chat.say(hello_object(who, signer)); !said) return std::unexpected(said.error());
     if (Result<std::string> welcome = chat.expect("welcome"); !welcome)
       return std::unexpected(welcome.error());
@@ -71,12 +71,12 @@ Result<ChatConnection> ChatConnection::open(const Url& url, const ChatIdentity& 
 }
 
 Status ChatConnection::say(std::string_view json) {
-  return connection_.socket.send_all(client_frame(wire::WsOpcode::text, json, kSetUpMask));
+  return connection_.socket.send_all(carrier_->request(json));
 }
 
 Result<std::string> ChatConnection::expect(std::string_view type) {
   for (int i = 0; i < kSkippedMax; ++i) {
-    Result<std::string> object = ws_receive_text(connection_);
+    Result<std::string> object = carrier_->receive_object(connection_);
     if (!object) return fail("waiting for " + std::string(type) + ": " + object.error().message);
     if (is_type(*object, type)) return object;
     if (is_type(*object, "error"))

@@ -7,7 +7,7 @@
 #include "auth/jwt.h"
 #include "base/identity.h"
 #include "base/result.h"
-#include "load/protocol.h"
+#include "load/chat_carrier.h"
 #include "load/tcp_socket.h"
 
 namespace taut::load {
@@ -51,8 +51,10 @@ class ChatConnection {
   [[nodiscard]] Connection release() && { return std::move(connection_); }
 
  private:
-  explicit ChatConnection(Connection connection) : connection_(std::move(connection)) {}
+  ChatConnection(const ChatCarrier& carrier, Connection connection)
+      : carrier_(&carrier), connection_(std::move(connection)) {}
 
+  const ChatCarrier* carrier_;
   Connection connection_;
 };
 

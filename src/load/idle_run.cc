@@ -10,7 +10,6 @@
 #include "load/chat_connection.h"
 #include "load/options.h"
 #include "load/protocol.h"
-#include "load/websocket_frames.h"
 
 namespace taut::load {
 
@@ -26,7 +25,10 @@ constexpr uint64_t kOtherDescriptors = 16;
 // Answers pings, on one thread.
 class IdleCrowd {
  public:
-  explicit IdleCrowd(uint32_t size) : epoll_(::epoll_create1(EPOLL_CLOEXEC)) { connections_.reserve(size); }
+  IdleCrowd(const ChatCarrier& carrier, uint32_t size)
+      : carrier_(carrier), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+    connections_.reserve(size);
+  }
   IdleCrowd(const IdleCrowd&) = delete;
   IdleCrowd& operator=(const IdleCrowd&) = delete;
   ~IdleCrowd() { ::close(epoll_); }
@@ -70,10 +72,10 @@ class IdleCrowd {
     std::string pongs;
     size_t used = 0;
     while (true) {
-      const Frame frame = next_ws_frame({received.data() + used, size - used});
+      const Frame frame = carrier_.next_frame({received.data() + used, size - used});
       if (frame.kind == FrameKind::need_more) break;
       if (frame.kind == FrameKind::broken) return fail("the server closed an idle connection");
-      if (frame.kind == FrameKind::control) pongs += ws_pong({received.data() + used, frame.size});
+      if (frame.kind == FrameKind::control) pongs += carrier_.answer({received.data() + used, frame.size});
       used += frame.size;
     }
     received.resize(size);
@@ -81,6 +83,7 @@ class IdleCrowd {
     return connection.socket.send_all(pongs);
   }
 
+  const ChatCarrier& carrier_;
   const int epoll_;
   std::vector<Connection> connections_;
 };
@@ -89,7 +92,7 @@ Status run(const LoadIdleOptions& options, const Url& url, const auth::Secrets& 
   if (Status s = allow_descriptors(options.connections + kOtherDescriptors); !s) return s;
 
   auth::Signer signer(secrets);
-  IdleCrowd crowd(options.connections);
+  IdleCrowd crowd(chat_carrier(url), options.connections);
   for (uint32_t i = 0; i < options.connections; ++i) {
     const ChatIdentity who{.id = "idle." + std::to_string(::getpid()) + "." + std::to_string(i),
                            .site = options.site,

@@ -29,8 +29,8 @@ enum class Disturb : uint8_t { none, stalled, storm, flood, flaps, scrapes };
 
 /// `taut load chat`: drives one server with pairs of connections and reports latency and cost.
 struct LoadChatOptions {
-  std::string url;          ///< ws:// or wss://HOST:PORT/v1/chat, or SCHEME://HOST:PORT of a rival
-  std::string secret_file;  ///< needed by ws:// only: the server's token secret
+  std::string url;  ///< ws:// or wss://HOST:PORT/v1/chat, tcp://HOST:PORT, or SCHEME://HOST:PORT of a rival
+  std::string secret_file;  ///< needed for taut only: the server's token secret
   std::string site = "demo";
   std::string group = "sales";
   uint32_t pairs = 64;    ///< 1 … kPairsMax
@@ -61,7 +61,7 @@ struct FloorOptions {
 
 /// `taut load idle`: authenticated visitors that do nothing but answer pings, until standard input closes.
 struct LoadIdleOptions {
-  std::string url;  ///< ws://HOST:PORT/v1/chat
+  std::string url;  ///< ws:// or wss://HOST:PORT/v1/chat, or tcp://HOST:PORT
   std::string secret_file;
   std::string site = "demo";
   uint32_t connections = 1000;  ///< bounded by the process's open files

@@ -30,12 +30,13 @@ constexpr std::array kPeers{
 Result<std::unique_ptr<Protocol>> make_protocol(const LoadChatOptions& options) {
   const Result<Url> url = parse_url(options.url);
   if (!url) return std::unexpected(url.error());
-  if (url->scheme == "ws" || url->encrypted()) return make_taut_protocol(*url, options);
-  std::string known = "ws, wss";
+  if (url->scheme == "ws" || url->scheme == "tcp" || url->encrypted())
+    return make_taut_protocol(*url, options);
+  std::string known = "ws, wss, tcp";
   for (const Peer& peer : kPeers) {
     known.append(", ").append(peer.scheme);
     if (url->scheme != peer.scheme) continue;
-    if (options.direction != Direction::visitor) return fail("--direction is for ws:// only");
+    if (options.direction != Direction::visitor) return fail("--direction is for ws:// and tcp:// only");
     return peer.make(*url, options);
   }
   return fail("the scheme must be one of " + known + ": " + options.url);

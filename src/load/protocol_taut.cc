@@ -6,8 +6,6 @@
 
 #include "base/clock.h"
 #include "load/chat_connection.h"
-#include "load/stamp.h"
-#include "load/websocket_frames.h"
 
 namespace taut::load {
 
@@ -16,26 +14,14 @@ namespace {
 // How long a server may take at the end to close all connections on its side.
 constexpr int64_t kGoodbyeSeconds = 3;
 
-std::string send_object(const std::string& conversation, uint32_t text_bytes) {
-  return R"({"type":"send","ref":1,"conversation":")" + conversation + R"(","client_msg_id":")" +
-         std::string(kStampIdBytes, '0') + R"(","text":")" + blank_text(text_bytes) + R"("})";
-}
-
-// The server writes `type` first in every object, so the first bytes decide.
-FrameKind kind_of_object(std::string_view object) {
-  if (object.starts_with(R"({"type":"message")")) return FrameKind::delivery;
-  // One accepted ack for each send; a durable one may follow and is not counted.
-  if (object.starts_with(R"({"type":"ack")")) {
-    return object.ends_with(R"("level":"accepted"})") ? FrameKind::ack : FrameKind::other;
-  }
-  if (object.starts_with(R"({"type":"error")")) return FrameKind::broken;
-  return FrameKind::other;
-}
-
 class TautProtocol final : public Protocol {
  public:
   TautProtocol(Url url, const LoadChatOptions& options, const auth::Secrets& secrets)
-      : url_(std::move(url)), options_(options), signer_(secrets), run_(run_name()) {}
+      : url_(std::move(url)),
+        carrier_(chat_carrier(url_)),
+        options_(options),
+        signer_(secrets),
+        run_(run_name()) {}
 
   Result<Session> open() override {
     std::vector<ChatConnection> agents;
@@ -72,14 +58,8 @@ class TautProtocol final : public Protocol {
     session.connections.clear();
   }
 
-  Frame next_frame(std::span<char> bytes) const noexcept override {
-    Frame frame = next_ws_frame(bytes);
-    if (frame.kind == FrameKind::delivery)
-      frame.kind = kind_of_object({bytes.data() + frame.body_at, frame.body_size});
-    return frame;
-  }
-
-  std::string answer(std::span<const char> ping) const override { return ws_pong(ping); }
+  Frame next_frame(std::span<char> bytes) const noexcept override { return carrier_.next_frame(bytes); }
+  std::string answer(std::span<const char> ping) const override { return carrier_.answer(ping); }
   bool acknowledges() const override { return true; }
 
  private:
@@ -143,8 +123,7 @@ class TautProtocol final : public Protocol {
       session.connections.push_back(std::move(agents[agent_of[pair]]).release());
       const uint32_t visitor = 2 * pair;
       const uint32_t agent = 2 * pair + 1;
-      const FramePrototype frame =
-          stamped_frame(send_object(conversations_[pair], options_.size), R"("client_msg_id":")");
+      const FramePrototype frame = carrier_.stamped_send(conversations_[pair], options_.size);
       if (options_.direction != Direction::agent)
         session.flows.push_back({.from = visitor, .to = agent, .frame = frame});
       if (options_.direction != Direction::visitor)
@@ -159,14 +138,13 @@ class TautProtocol final : public Protocol {
     const std::string object =
         visitor ? R"({"type":"close","ref":3,"conversation":")" + conversations_[index / 2] + R"("})"
                 : std::string(R"({"type":"presence","ref":3,"status":"offline"})");
-    constexpr std::string_view kDone("\x03\xE8", 2);  // 1000
     socket.set_blocking(true);
-    const Status said = socket.send_all(client_frame(wire::WsOpcode::text, object, kSetUpMask) +
-                                        client_frame(wire::WsOpcode::close, kDone, kSetUpMask));
+    const Status said = socket.send_all(carrier_.request(object) + carrier_.goodbye());
     static_cast<void>(said);
   }
 
   const Url url_;
+  const ChatCarrier& carrier_;
   const LoadChatOptions options_;
   auth::Signer signer_;
   const std::string run_;
@@ -179,7 +157,7 @@ Result<std::unique_ptr<Protocol>> make_taut_protocol(const Url& url, const LoadC
   if (!valid_id(options.site) || !valid_id(options.group))
     return fail("--site and --group must be valid ids");
   if (options.secret_file.empty())
-    return fail("ws:// needs the server's secret to make tokens: give --secret-file FILE");
+    return fail(url.scheme + ":// needs the server's secret to make tokens: give --secret-file FILE");
   Result<auth::Secrets> secrets = load_secret(options.secret_file);
   if (!secrets) return std::unexpected(secrets.error());
   return std::make_unique<TautProtocol>(url, options, *secrets);

@@ -1,4 +1,5 @@
-// taut's own chat protocol over WebSocket: one visitor and one agent a pair, each pair one conversation.
+// taut's own chat protocol on the carrier that the URL names: one visitor and one agent a pair, each pair one
+// conversation.
 #pragma once
 
 #include "load/protocol.h"

@@ -1,13 +1,18 @@
 #include "load/protocol.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 
+#include "load/chat_carrier.h"
 #include "load/chat_connection.h"
+#include "load/stamp.h"
 #include "load/websocket_frames.h"
+#include "wire/compact.h"
 
 namespace taut::load {
 namespace {
@@ -191,6 +196,82 @@ TEST(RelayProtocol, RefusesLengthsThatNoMessageHas) {
   EXPECT_EQ(first_frame(*relay, std::string(8, '\0')).kind, FrameKind::broken);
   EXPECT_EQ(first_frame(*relay, std::string(8, '\x7F')).kind, FrameKind::broken);
   EXPECT_EQ(first_frame(*relay, std::string("\x01\x00\x00", 3)).kind, FrameKind::need_more);
+}
+
+std::string netstring(std::string_view body) {
+  return std::to_string(body.size()).append(":").append(body).append(",");
+}
+
+TEST(TautProtocol, TellsMessagesFromAcksOnTheCompactCarrier) {
+  const std::unique_ptr<Protocol> taut = protocol_for("tcp://127.0.0.1:1");
+  const auto kind = [&](std::string_view body) { return first_frame(*taut, netstring(body)).kind; };
+  EXPECT_EQ(kind(R"(35:c:{"text":"x"})"), FrameKind::delivery);
+  EXPECT_EQ(kind(R"(34:c:{"ref":1,"level":"accepted"})"), FrameKind::ack);
+  EXPECT_EQ(kind(R"(34:c:{"ref":1,"level":"durable"})"), FrameKind::other);
+  EXPECT_EQ(kind(R"(36:c:{})"), FrameKind::other);
+  EXPECT_EQ(kind(R"(15::{"ref":0})"), FrameKind::control);
+  EXPECT_EQ(kind(R"(48::{"code":"inflight"})"), FrameKind::broken);
+  EXPECT_EQ(kind(R"(49::{"code":4200})"), FrameKind::broken);
+  EXPECT_EQ(kind("no colons"), FrameKind::broken);
+  EXPECT_EQ(first_frame(*taut, "x").kind, FrameKind::broken);
+  EXPECT_EQ(taut->answer({}), netstring("47::{}"));
+}
+
+TEST(TautProtocol, FindsTheBodyOfANetstringAndNothingInAnIncompleteOne) {
+  const std::unique_ptr<Protocol> taut = protocol_for("tcp://127.0.0.1:1");
+  const std::string body = "35:c:{\"text\":\"" + std::string(70'000, 'x') + "\"}";
+  const std::string bytes = netstring(body);
+  const Frame frame = first_frame(*taut, bytes + "rest");
+  EXPECT_EQ(frame.size, bytes.size());
+  EXPECT_EQ(bytes.substr(frame.body_at, frame.body_size), body);
+  EXPECT_EQ(first_frame(*taut, bytes.substr(0, bytes.size() - 1)).kind, FrameKind::need_more);
+  EXPECT_EQ(first_frame(*taut, "").kind, FrameKind::need_more);
+}
+
+/// The one body in these bytes.
+std::string body_in(std::string bytes) {
+  const wire::NetstringOutcome outcome = wire::next_netstring(bytes, 10'000);
+  EXPECT_EQ(outcome.consumed, bytes.size());
+  return {outcome.body.begin(), outcome.body.end()};
+}
+
+TEST(CompactCarrier, ASendToBeStampedIsOneThatTheServerReads) {
+  const FramePrototype frame = compact_carrier().stamped_send("c1", 64);
+  const std::string text = body_in(frame.bytes);
+  const auto body = wire::parse_compact_body(text);
+  ASSERT_TRUE(body);
+  EXPECT_EQ(body->type, 3U);
+  EXPECT_EQ(body->conversation, "c1");
+  const wire::CompactSend send = wire::parse_compact_send(body->payload);
+  EXPECT_EQ(send.client_msg_id, frame.bytes.substr(frame.id_at, kStampIdBytes));
+  EXPECT_EQ(send.ref, 1U);
+  EXPECT_EQ(send.text, blank_text(64));
+  EXPECT_EQ(frame.bytes.substr(frame.stamp_at, 64), blank_text(64));
+}
+
+TEST(CompactCarrier, ARequestSaysTypeAndConversationOutsideOfItsObject) {
+  const std::string object = R"({"type":"close","ref":3,"conversation":"c1"})";
+  EXPECT_EQ(body_in(compact_carrier().request(object)), "13:c1:" + object);
+  const std::string list = R"({"type":"list","ref":3,"scope":"all"})";
+  EXPECT_EQ(body_in(compact_carrier().request(list)), "14::" + list);
+}
+
+TEST(CompactCarrier, AnswersPingsAndGivesObjectsUntilTheServerSaysGoodbye) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+  Connection connection{.socket = TcpSocket(ends[0]), .received = {}};
+  TcpSocket server(ends[1]);
+  ASSERT_TRUE(server.send_all(netstring(R"(15::{"ref":0})") + netstring(R"(33:c1:{"ref":1})") +
+                              netstring(R"(48::{"code":"x"})") + netstring(R"(49::{"code":4200})")));
+  EXPECT_EQ(*compact_carrier().receive_object(connection),
+            R"({"type":"opened","conversation":"c1","ref":1})");
+  EXPECT_EQ(*compact_carrier().receive_object(connection), R"({"type":"error","code":"x"})");
+  const auto last = compact_carrier().receive_object(connection);
+  ASSERT_FALSE(last);
+  EXPECT_EQ(last.error().message, R"(the server closed with {"type":"bye","code":4200})");
+  std::string pong;
+  ASSERT_TRUE(server.receive_some(pong));
+  EXPECT_EQ(pong, netstring("47::{}"));
 }
 
 TEST(ChatConnection, ReadsFieldsThatTheServerWrote) {

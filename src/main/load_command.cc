@@ -28,14 +28,14 @@ void add_target(std::vector<ConfigRow>& rows, load::LoadChatOptions& o) {
        .section = "Target",
        .field = &o.url,
        .help =
-           "ws:// or wss://HOST:PORT/v1/chat, or a rival at HOST:PORT: relay://, nats://, redis://, mqtt://, "
-           "wsrelay://, socketio:// (the last two in tools/peers)",
+           "ws:// or wss://HOST:PORT/v1/chat, tcp://HOST:PORT (compact), or a rival at HOST:PORT: relay://, "
+           "nats://, redis://, mqtt://, wsrelay://, socketio:// (the last two in tools/peers)",
        .value_name = "URL",
        .required = true});
   rows.push_back({.key = "secret-file",
                   .section = "Target",
                   .field = &o.secret_file,
-                  .help = "The server's token secret; for ws:// only",
+                  .help = "The server's token secret; not for rivals",
                   .value_name = "FILE"});
   rows.push_back({.key = "site",
                   .section = "Target",
@@ -172,7 +172,7 @@ Config idle_config(load::LoadIdleOptions& o) {
                     {.key = "url",
                      .section = "Target",
                      .field = &o.url,
-                     .help = "ws://HOST:PORT/v1/chat",
+                     .help = "ws:// or wss://HOST:PORT/v1/chat, or tcp://HOST:PORT (compact)",
                      .value_name = "URL",
                      .required = true},
                     {.key = "secret-file",
