@@ -80,7 +80,7 @@ class CompactCarrier final : public ChatCarrier {
         if (Status got = connection.socket.receive_some(received); !got) return std::unexpected(got.error());
         continue;
       }
-      const std::string object = object_of(std::string_view(received).substr(frame.body_at, frame.body_size));
+      std::string object = object_of(std::string_view(received).substr(frame.body_at, frame.body_size));
       received.erase(0, frame.size);
       if (frame.kind == FrameKind::control) {
         if (Status sent = connection.socket.send_all(answer({})); !sent) return std::unexpected(sent.error());

@@ -111,6 +111,8 @@ TEST_F(CompactReaderTest, TypeAndConversationInThePayloadAreIgnored) {
   EXPECT_EQ(reader_.message().type, ClientType::ping);
   good(R"(4:c1:{"on":true,"conversation":"c2"})");
   EXPECT_EQ(reader_.message().conversation, "c1");
+  expect_bad_field(R"(15:c1:{"conversation":"c2"})", "ref");
+  EXPECT_EQ(reader_.error().conversation, "c1");
   expect_bad_field(R"(15::{"ref":1,"ref":2})", "ref");
 }
 

@@ -10,8 +10,9 @@ namespace taut::wire {
 
 std::optional<uint32_t> parse_decimal(std::string_view text) noexcept {
   uint32_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [at, fault] = std::from_chars(text.data(), end, number);
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto [at, fault] = std::from_chars(begin, end, number);
   const bool leading_zero = text.size() > 1 && text.front() == '0';
   if (fault != std::errc() || at != end || leading_zero) return std::nullopt;
   return number;
