@@ -172,6 +172,11 @@ export class TautClient extends EventTarget {
     return this.#request({ type: 'rate', conversation, rating, text });
   }
 
+  /** The canned replies of the agent's groups. */
+  replies() {
+    return this.#request({ type: 'replies' });
+  }
+
   /** An agent takes what waits, or what nobody has accepted yet, of its groups. */
   take(conversation) {
     return this.#request({ type: 'take', conversation });
@@ -429,6 +434,7 @@ export class TautClient extends EventTarget {
       case 'ok':
       case 'pong':
       case 'list':
+      case 'replies':
       case 'history':
         return this.#on_answer(frame);
       case 'error':

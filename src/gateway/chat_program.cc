@@ -85,7 +85,7 @@ struct ChatProgram::Parts {
         conversations(shard, back, courier, directory, tracer, program.metrics_,
                       conversation_options(program.settings_, program.layout_, program.process_start_ms_)),
         dialogue(shard, sessions, directory, courier, conversations, tracer, program.metrics_,
-                 program.settings_, program.secrets_,
+                 program.settings_, program.secrets_, program.replies_,
                  {.shards = program.layout_.chat_shards,
                   .http_service = program.layout_.http_service(),
                   .dispatcher = program.layout_.dispatcher(),
@@ -112,12 +112,13 @@ struct ChatProgram::Parts {
 };
 
 ChatProgram::ChatProgram(const Settings& settings, const auth::Secrets& secrets, const Layout& layout,
-                         const Door& door, int64_t process_start_ms, GatewayMetrics& metrics,
-                         std::function<void()> on_started)
+                         const Door& door, Published<CannedReplies>& replies, int64_t process_start_ms,
+                         GatewayMetrics& metrics, std::function<void()> on_started)
     : settings_(settings),
       secrets_(secrets),
       layout_(layout),
       door_(door),
+      replies_(replies),
       trusted_proxies_(networks_of(settings.trusted_proxies)),
       process_start_ms_(process_start_ms),
       metrics_(metrics),

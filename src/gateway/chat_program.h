@@ -34,10 +34,11 @@ struct Door {
 /// Built by main, used by its shard's thread from start() on; destroyed by main after the thread has ended.
 class ChatProgram final : public ShardProgram {
  public:
-  /// `door` is shared by all chat shards; `on_started` is called once, at the end of start(). All references
-  /// outlive the program.
+  /// `door` and `replies` are shared by all chat shards; `on_started` is called once, at the end of start().
+  /// All references outlive the program.
   ChatProgram(const Settings& settings, const auth::Secrets& secrets, const Layout& layout, const Door& door,
-              int64_t process_start_ms, GatewayMetrics& metrics, std::function<void()> on_started);
+              Published<CannedReplies>& replies, int64_t process_start_ms, GatewayMetrics& metrics,
+              std::function<void()> on_started);
   ~ChatProgram() override;
 
   /// For tests, before start(): see Tracer::Options::hook.
@@ -80,6 +81,7 @@ class ChatProgram final : public ShardProgram {
   const auth::Secrets& secrets_;
   const Layout layout_;
   const Door door_;
+  Published<CannedReplies>& replies_;
   const std::vector<net::IpNetwork> trusted_proxies_;
   const int64_t process_start_ms_;
   GatewayMetrics& metrics_;

@@ -27,7 +27,8 @@ bool has_ref(wire::ClientType type) {
 
 Dialogue::Dialogue(Shard& shard, Sessions& sessions, hub::Directory& directory, Courier& courier,
                    Conversations& conversations, Tracer& tracer, GatewayMetrics& metrics,
-                   const Settings& settings, const auth::Secrets& secrets, const Options& options)
+                   const Settings& settings, const auth::Secrets& secrets, Published<CannedReplies>& replies,
+                   const Options& options)
     : shard_(shard),
       sessions_(sessions),
       directory_(directory),
@@ -37,6 +38,7 @@ Dialogue::Dialogue(Shard& shard, Sessions& sessions, hub::Directory& directory, 
       metrics_(metrics),
       settings_(settings),
       options_(options),
+      replies_(replies),
       reader_({.frame_bytes_max = frame_bytes_max(settings), .text_bytes_max = settings.max_text_bytes}),
       verifier_(secrets) {}
 
@@ -191,6 +193,11 @@ void Dialogue::on_message(Session& session, const wire::ClientMessage& message) 
       return on_conversation(session, message);
     case wire::ClientType::hello:
       return refuse(session, {.code = wire::ErrorCode::bad_field, .message = "hello was said already"});
+    case wire::ClientType::replies:
+      if (!agent) break;
+      return courier_.answer(
+          session.self,
+          wire::Replies{.ref = message.ref, .replies = replies_.get().for_groups(session.endpoint->groups)});
     case wire::ClientType::list:
       if (!agent) break;
       return conversations_.listings().start(requester(session, message.ref), chat_term(message.scope),

@@ -10,7 +10,9 @@
 #include "auth/jwt.h"
 #include "auth/secret.h"
 #include "base/secret_string.h"
+#include "core/published.h"
 #include "core/shard.h"
+#include "gateway/canned_replies.h"
 #include "gateway/conversations.h"
 #include "gateway/courier.h"
 #include "gateway/gateway_metrics.h"
@@ -37,10 +39,10 @@ class Dialogue final : public SessionEvents {
   static constexpr uint32_t kGraceTimer = 16;
   static constexpr uint32_t kPresenceTimer = 17;
 
-  /// `settings` and `secrets` are constant and outlive it.
+  /// `settings` and `secrets` are constant; they and `replies` outlive it.
   Dialogue(Shard& shard, Sessions& sessions, hub::Directory& directory, Courier& courier,
            Conversations& conversations, Tracer& tracer, GatewayMetrics& metrics, const Settings& settings,
-           const auth::Secrets& secrets, const Options& options);
+           const auth::Secrets& secrets, Published<CannedReplies>& replies, const Options& options);
   ~Dialogue() override;
 
   size_t on_http(Session& session, std::string_view bytes) override;
@@ -97,6 +99,7 @@ class Dialogue final : public SessionEvents {
   GatewayMetrics& metrics_;
   const Settings& settings_;
   Options options_;
+  Published<CannedReplies>::Reader replies_;
   wire::ChatReader reader_;
   auth::Verifier verifier_;
   ShardId leaving_to_ = 0;      ///< of the session that is leaving in this very call

@@ -29,6 +29,7 @@
 #include "core/shard.h"
 #include "core/this_thread.h"
 #include "core/topology.h"
+#include "gateway/canned_replies.h"
 #include "gateway/chat_program.h"
 #include "gateway/data_directory.h"
 #include "gateway/gateway_metrics.h"
@@ -58,8 +59,9 @@ class Server {
  public:
   explicit Server(const Settings& settings) : settings_(settings) {}
 
-  [[nodiscard]] Status load_secrets();
-  /// REQUIRES: load_secrets() went well.
+  /// Secrets, certificate, replies: what the user wrote.
+  [[nodiscard]] Status load_files();
+  /// REQUIRES: load_files() went well.
   [[nodiscard]] Status prepare();
   /// Until the signal. Error: what was asked for could not be left behind.
   [[nodiscard]] Status run();
@@ -68,7 +70,10 @@ class Server {
   [[nodiscard]] Status make_shards();
   void ask_the_host();
   void start_threads();
+  void load_again();
   void load_certificate_again();
+  void load_replies_again();
+  [[nodiscard]] Result<std::shared_ptr<const CannedReplies>> load_replies();
   void wait_for_stop();
   void wait_out_the_drain();
   void stop_threads();
@@ -92,6 +97,7 @@ class Server {
   net::Fd listener_;
   net::Fd compact_listener_;  ///< empty: not served
   std::unique_ptr<Published<net::TlsContext>> certificate_;
+  std::unique_ptr<Published<CannedReplies>> replies_;
   std::unique_ptr<Mesh> mesh_;
   std::vector<std::unique_ptr<LogRing>> logs_;
   LogRing main_log_{0};
@@ -105,7 +111,11 @@ class Server {
   std::vector<std::thread> threads_;
 };
 
-Status Server::load_secrets() {
+Result<std::shared_ptr<const CannedReplies>> Server::load_replies() {
+  return CannedReplies::load(files_, settings_.replies_file, settings_.groups, settings_.max_text_bytes);
+}
+
+Status Server::load_files() {
   Result<auth::Secrets> secrets = auth::Secrets::load(files_, settings_.secret_files);
   if (!secrets) return std::unexpected(secrets.error());
   secrets_ = std::move(*secrets);
@@ -114,6 +124,9 @@ Status Server::load_secrets() {
     if (!certificate) return std::unexpected(certificate.error());
     certificate_ = std::make_unique<Published<net::TlsContext>>(std::move(*certificate));
   }
+  auto replies = load_replies();
+  if (!replies) return std::unexpected(replies.error());
+  replies_ = std::make_unique<Published<CannedReplies>>(std::move(*replies));
   if (settings_.admin_key_file.empty()) return {};
   Result<auth::AdminKey> key = auth::AdminKey::load(files_, settings_.admin_key_file);
   if (!key) return std::unexpected(key.error());
@@ -229,7 +242,7 @@ void Server::start_threads() {
     metrics_.push_back(std::make_unique<GatewayMetrics>());
     programs_.push_back(std::make_unique<ChatProgram>(
         settings_, *secrets_, layout_, Door{listener_.get(), compact_listener_.get(), certificate_.get()},
-        process_start_ms, *metrics_.back(), [&started] { started.count_down(); }));
+        *replies_, process_start_ms, *metrics_.back(), [&started] { started.count_down(); }));
   }
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     threads_.emplace_back([this, id] { shards_[id]->run(*programs_[id]); });
@@ -248,8 +261,21 @@ void Server::start_threads() {
   threads_.emplace_back([this, service] { shards_[service]->run(*http_); });
 }
 
+void Server::load_again() {
+  if (certificate_ == nullptr && settings_.replies_file.empty())
+    return main_log_.info("SIGHUP: nothing to read again without --tls-cert or --replies-file");
+  if (certificate_ != nullptr) load_certificate_again();
+  if (!settings_.replies_file.empty()) load_replies_again();
+}
+
+void Server::load_replies_again() {
+  auto replies = load_replies();
+  if (!replies) return main_log_.error("the old replies stay: {}", replies.error().message);
+  replies_->publish(std::move(*replies));
+  main_log_.info("agents who ask from now on get the new replies");
+}
+
 void Server::load_certificate_again() {
-  if (certificate_ == nullptr) return main_log_.info("SIGHUP: nothing to read again without --tls-cert");
   auto certificate = net::TlsContext::load(settings_.tls_cert, settings_.tls_key);
   if (!certificate) return main_log_.error("the old certificate stays: {}", certificate.error().message);
   certificate_->publish(std::move(*certificate));
@@ -261,7 +287,7 @@ void Server::wait_for_stop() {
   sigaddset(&signals, SIGHUP);
   int received = 0;
   while (sigwait(&signals, &received) != 0 || received == SIGHUP) {
-    if (received == SIGHUP) load_certificate_again();
+    if (received == SIGHUP) load_again();
   }
 }
 
@@ -342,7 +368,7 @@ int complain(const Status& status, int exit_code) {
 int serve(const Settings& settings) {
   block_signals();
   Server server(settings);
-  if (const Status loaded = server.load_secrets(); !loaded) return complain(loaded, kExitUsage);
+  if (const Status loaded = server.load_files(); !loaded) return complain(loaded, kExitUsage);
   if (const Status prepared = server.prepare(); !prepared) return complain(prepared, kExitFailed);
   if (const Status ended = server.run(); !ended) return complain(ended, kExitFailed);
   return kExitOk;

@@ -67,6 +67,11 @@ void add_chat(std::vector<ConfigRow>& rows, Settings& s) {
                   .value_name = "ID",
                   .min = 1,
                   .check = is_id});
+  rows.push_back({.key = "replies-file",
+                  .section = "Chat",
+                  .field = &s.replies_file,
+                  .help = "JSON file with the agents' canned replies; read again on SIGHUP",
+                  .value_name = "FILE"});
   rows.push_back({.key = "accept-ms",
                   .section = "Chat",
                   .field = &s.accept_ms,

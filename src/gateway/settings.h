@@ -42,6 +42,7 @@ struct Settings {
 
   // Chat
   std::vector<std::string> groups{"default"};  ///< never empty, each a valid id, no duplicates
+  std::string replies_file;                    ///< canned replies; empty: none
   uint32_t accept_ms = 30'000;
   uint32_t agent_grace_ms = 30'000;
   uint32_t visitor_grace_ms = 180'000;

@@ -53,6 +53,8 @@ class TracedServer : public testing::Test {
     GatewayMetrics metrics;
   };
 
+  Published<CannedReplies> replies{std::make_shared<const CannedReplies>()};
+
   TracedServer() {
     settings.groups = {"sales"};
     settings.trace_every = 1;
@@ -63,9 +65,9 @@ class TracedServer : public testing::Test {
       Shard::Options options{.id = id};
       options.pool = {.home = static_cast<uint16_t>(id), .base_bytes = 0, .bytes_max = size_t{256} << 20};
       m.shard = std::make_unique<Shard>(options, clock, *m.poller, mesh, *m.log);
-      m.program =
-          std::make_unique<ChatProgram>(settings, secrets, Layout{.chat_shards = kShards},
-                                        Door{.listener = listener.get()}, clock.wall_ms(), m.metrics, [] {});
+      m.program = std::make_unique<ChatProgram>(settings, secrets, Layout{.chat_shards = kShards},
+                                                Door{.listener = listener.get()}, replies, clock.wall_ms(),
+                                                m.metrics, [] {});
       m.program->set_trace_hook([this](Stage stage) {
         if (stage == slow) clock.advance_ns(delay_ns);
       });

@@ -11,13 +11,14 @@ namespace taut::wire {
 namespace {
 
 constexpr std::array<std::string_view, kClientTypes> kClientTypeNames = {
-    "hello",  "open",    "send", "typing",   "delivered", "read", "history", "presence",
-    "accept", "decline", "take", "transfer", "close",     "list", "ping",    "rate"};
+    "hello",   "open", "send",     "typing", "delivered", "read", "history", "presence", "accept",
+    "decline", "take", "transfer", "close",  "list",      "ping", "rate",    "replies"};
 constexpr NameTable kClientTypeTable(kClientTypeNames);
 
-constexpr std::array<std::string_view, 18> kServerTypeNames = {
-    "welcome", "opened",  "ack",  "message", "event", "assigned", "unassigned", "queue", "typing",
-    "receipt", "history", "list", "resumed", "gap",   "ok",       "pong",       "error", "bye"};
+constexpr std::array<std::string_view, 19> kServerTypeNames = {
+    "welcome", "opened", "ack",     "message", "event",  "assigned", "unassigned",
+    "queue",   "typing", "receipt", "history", "list",   "resumed",  "gap",
+    "ok",      "pong",   "error",   "bye",     "replies"};
 
 constexpr std::array<std::string_view, kErrorCodes> kErrorNames = {
     "bad_json",     "bad_utf8",   "bad_field",

@@ -42,8 +42,9 @@ enum class ClientType : uint8_t {
   list,
   ping,
   rate,
+  replies,
 };
-inline constexpr uint32_t kClientTypes = 16;
+inline constexpr uint32_t kClientTypes = 17;
 
 /// What the server sends; the values are the numbers of the compact carrier.
 enum class ServerType : uint8_t {
@@ -65,6 +66,7 @@ enum class ServerType : uint8_t {
   pong,
   error,
   bye,
+  replies,
 };
 
 /// `code` of an error object.

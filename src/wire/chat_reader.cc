@@ -305,6 +305,7 @@ bool ChatReader::Impl::read_by_type() {
       return take_ref() && take_word(Field::scope, message.scope, ListScope::all) &&
              take_string(Field::cursor, message.cursor, kCursorBytesMax, Need::optional);
     case ClientType::ping:
+    case ClientType::replies:
       return take_ref();
     case ClientType::rate:
       return take_ref() && take_conversation() && take_number(Field::rating, message.rating, 1, kRatingMax) &&

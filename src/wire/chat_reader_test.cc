@@ -68,6 +68,7 @@ const std::vector<std::string> kValid = {
     R"({"type":"list","ref":7,"scope":"mine"})",
     R"({"type":"list","ref":7,"scope":"all","cursor":"abc=="})",
     R"({"type":"ping","ref":0})",
+    R"({"type":"replies","ref":0})",
     R"({"type":"rate","ref":8,"conversation":"c1","rating":1})",
     R"({"type":"rate","ref":8,"conversation":"c1","rating":5,"text":"kind"})",
 };

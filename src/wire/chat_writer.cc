@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <utility>
 
 #include "base/assert.h"
 #include "wire/json_escape.h"
@@ -335,6 +336,20 @@ void put(Sink& sink, const Pong& m) {
 }
 
 template <class Sink>
+void put(Sink& sink, const Replies& m) {
+  begin(sink, ServerType::replies, R"({"type":"replies",)");
+  number(sink, R"("ref":)", m.ref);
+  sink.literal(R"(,"replies":[)");
+  bool first = true;
+  for (const Reply& reply : m.replies) {
+    escaped(sink, std::exchange(first, false) ? R"({"name":)" : R"(,{"name":)", reply.name);
+    escaped(sink, R"(,"text":)", reply.text);
+    sink.literal("}");
+  }
+  sink.literal("]}");
+}
+
+template <class Sink>
 void put(Sink& sink, const ErrorMessage& m) {
   constexpr std::string_view kType = R"({"type":"error",)";
   if (m.conversation.empty()) {
@@ -402,6 +417,7 @@ TAUT_WIRE_WRITES(Resumed)
 TAUT_WIRE_WRITES(Gap)
 TAUT_WIRE_WRITES(Ok)
 TAUT_WIRE_WRITES(Pong)
+TAUT_WIRE_WRITES(Replies)
 TAUT_WIRE_WRITES(ErrorMessage)
 TAUT_WIRE_WRITES(Bye)
 

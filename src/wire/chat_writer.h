@@ -169,6 +169,16 @@ struct Pong {
   uint32_t ref = 0;
 };
 
+/// A text that agents send often.
+struct Reply {
+  std::string_view name = {};
+  std::string_view text = {};
+};
+struct Replies {
+  uint32_t ref = 0;
+  std::span<const Reply> replies = {};
+};
+
 struct ErrorMessage {
   bool has_ref = false;
   uint32_t ref = 0;
@@ -224,6 +234,7 @@ TAUT_WIRE_WRITES(Resumed)
 TAUT_WIRE_WRITES(Gap)
 TAUT_WIRE_WRITES(Ok)
 TAUT_WIRE_WRITES(Pong)
+TAUT_WIRE_WRITES(Replies)
 TAUT_WIRE_WRITES(ErrorMessage)
 TAUT_WIRE_WRITES(Bye)
 

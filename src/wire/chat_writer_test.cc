@@ -106,6 +106,14 @@ TEST(ChatWriter, WritesARatingWithItsText) {
                         R"("text":"very \"kind\"","owner_epoch":4,"ts":3})");
 }
 
+TEST(ChatWriter, WritesReplies) {
+  EXPECT_EQ(json_of(Replies{.ref = 3}), R"({"type":"replies","ref":3,"replies":[]})");
+  const std::array<Reply, 2> two{{{.name = "a", .text = "x\ny"}, {.name = "\"b\"", .text = "z"}}};
+  EXPECT_EQ(
+      json_of(Replies{.ref = 3, .replies = two}),
+      R"({"type":"replies","ref":3,"replies":[{"name":"a","text":"x\ny"},{"name":"\"b\"","text":"z"}]})");
+}
+
 TEST(ChatWriter, WritesAssignedWithRawAttributes) {
   Assigned m{.conversation = "c1",
              .visitor_id = "v1",

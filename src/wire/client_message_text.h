@@ -95,6 +95,7 @@ inline void append_fields(ObjectText& out, const ClientMessage& m) {
       out.text("conversation", m.conversation).number("rating", m.rating).optional_text("text", m.text);
       break;
     case ClientType::ping:
+    case ClientType::replies:
       break;
   }
 }

@@ -36,39 +36,34 @@ function answer_to(server, ...bytes) {
   return within(said, 'the end of the connection');
 }
 
-const until_stderr = (server, pattern) =>
-  within((async () => {
-    while (!pattern.test(server.stderr)) await new Promise((resolve) => setTimeout(resolve, 20));
-  })(), () => `${pattern} in ${server.stderr}`);
-
 scenario('X-Forwarded-For of a trusted proxy names the client in the log', kTrusting, async (server) => {
   const headers = { 'x-forwarded-for': '6.6.6.6, 198.51.100.7, 127.0.0.9' };
   const peer = await Peer.open(server, { headers });
   peer.say({ type: 'hello', version: 1, role: 'visitor', site: 'demo', token: 'none', device: 'd' });
   await peer.end();
-  await until_stderr(server, /from 198\.51\.100\.7: hello refused/);
+  await server.logged(/from 198\.51\.100\.7: hello refused/);
 });
 
 scenario('X-Forwarded-For of anybody else is not believed', ['--trusted-proxy', '10.0.0.0/8', '--log-level', 'debug'], async (server) => {
   await answer_to(server, kRequest.replace('Host: a', 'Host: a\r\nX-Forwarded-For: 198.51.100.7'));
-  await until_stderr(server, /from 127\.0\.0\.1: handshake refused/);
+  await server.logged(/from 127\.0\.0\.1: handshake refused/);
   assert.doesNotMatch(server.stderr, /198\.51/);
 });
 
 scenario('a PROXY header names the client, in however many pieces it comes', [...kTrusting, '--proxy-protocol'], async (server) => {
   const header = proxy_header('192.0.2.7', { more: 40 });
   assert.match(await answer_to(server, header, kRequest), /^HTTP\/1\.1 426/);
-  await until_stderr(server, /from 192\.0\.2\.7: handshake refused/);
+  await server.logged(/from 192\.0\.2\.7: handshake refused/);
   const pieces = [header.subarray(0, 5), header.subarray(5, 17), header.subarray(17, 40), header.subarray(40)];
   assert.match(await answer_to(server, ...pieces, kRequest), /^HTTP\/1\.1 426/);
   assert.match(await answer_to(server, Buffer.concat([proxy_header('0.0.0.0', { command: 0x20 }), Buffer.from(kRequest)])), /^HTTP\/1\.1 426/);
-  await until_stderr(server, /from 127\.0\.0\.1: handshake refused/); // the proxy for itself
+  await server.logged(/from 127\.0\.0\.1: handshake refused/); // the proxy for itself
 });
 
 scenario('a malformed PROXY header ends the connection with one line, and nothing else', [...kTrusting, '--proxy-protocol'], async (server) => {
   const bad = [kRequest, 'PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n', proxy_header('1.2.3.4', { command: 0x11 }), proxy_header('1.2.3.4', { family: 0x12 }), proxy_header('1.2.3.4', { family: 0x21 }), proxy_header('1.2.3.4', { more: 2_000 })];
   for (const bytes of bad) assert.equal(await answer_to(server, bytes), '', String(bytes));
-  await until_stderr(server, new RegExp(`(PROXY header refused[^]*){${bad.length}}`));
+  await server.logged(new RegExp(`(PROXY header refused[^]*){${bad.length}}`));
   assert.equal(server.stderr.match(/PROXY header refused/g).length, bad.length);
   assert.match(await answer_to(server, proxy_header('192.0.2.7'), kRequest), /^HTTP\/1\.1 426/);
 });
@@ -89,7 +84,7 @@ scenario('the PROXY header comes before TLS', [...kTrusting, '--proxy-protocol',
   socket.write(kRequest);
   const answer = await within(new Promise((resolve) => socket.once('data', (data) => resolve(String(data)))), 'the answer');
   assert.match(answer, /^HTTP\/1\.1 426/);
-  await until_stderr(server, /from 192\.0\.2\.7: handshake refused/);
+  await server.logged(/from 192\.0\.2\.7: handshake refused/);
   socket.destroy();
 });
 

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { make_token } from './token.mjs';
 
@@ -110,6 +111,14 @@ export class Server {
 
   get pid() {
     return this.#child.pid;
+  }
+
+  /** Waits until standard error, from the start on, matches the pattern. */
+  logged(pattern) {
+    const look = async () => {
+      while (!pattern.test(this.stderr)) await sleep(20);
+    };
+    return within(look(), () => `${pattern} in ${this.stderr}`);
   }
 
   /** Writes a file into the scenario's folder and returns its path. */

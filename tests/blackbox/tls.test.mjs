@@ -4,7 +4,6 @@ import { execFile, execFileSync } from 'node:child_process';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { connect as connect_tls } from 'node:tls';
-import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { make_certificate } from './certificate.mjs';
 import { metrics } from './chatter.mjs';
@@ -32,11 +31,6 @@ function end_of_silence(server, bytes) {
   const socket = connect(server.port, '127.0.0.1', () => socket.write(bytes)).on('error', () => {});
   return new Promise((resolve) => socket.resume().on('close', resolve));
 }
-
-const until_stderr = (server, pattern) =>
-  within((async () => {
-    while (!pattern.test(server.stderr)) await setTimeout(20);
-  })(), () => `${pattern} in ${server.stderr}`);
 
 // The visitor's and the agent's connections move to their home shards with keys and all.
 scenario_on_shards('people talk over TLS, moved between shards as without', flags(first), async (server) => {
@@ -84,16 +78,16 @@ scenario('SIGHUP brings a new certificate to new connections; a bad one changes 
     assert.equal(await name_served(server), 'first');
     put(second);
     server.signal('SIGHUP');
-    await until_stderr(server, /new certificate/);
+    await server.logged(/new certificate/);
     assert.equal(await name_served(server), 'second');
     await before.alive();
 
     writeFileSync(cert, 'no certificate\n');
     server.signal('SIGHUP');
-    await until_stderr(server, /the old certificate stays: holds no certificate in PEM: --tls-cert/);
+    await server.logged(/the old certificate stays: holds no certificate in PEM: --tls-cert/);
     copyFileSync(first.cert, cert); // with the other one's key
     server.signal('SIGHUP');
-    await until_stderr(server, /the old certificate stays: is not the certificate's key: --tls-key/);
+    await server.logged(/the old certificate stays: is not the certificate's key: --tls-key/);
     assert.equal(await name_served(server), 'second');
     await before.alive();
     before.drop();
@@ -105,7 +99,7 @@ scenario('SIGHUP brings a new certificate to new connections; a bad one changes 
 
 scenario('SIGHUP without a certificate does nothing and says so', [], async (server) => {
   server.signal('SIGHUP');
-  await until_stderr(server, /SIGHUP: nothing to read again/);
+  await server.logged(/SIGHUP: nothing to read again/);
   await (await visitor(server, 'v1')).alive();
 });
 
