@@ -25,6 +25,8 @@ class Plan:
         self.rate_seconds = 0.3 if small else 3
         self.flood_seconds = 0.2 if small else 2
         self.disturbed_seconds = 0.3 if small else 5
+        self.crowd_pairs, self.crowd_seconds = (250, 0.5) if small else (2_500, 15)
+        self.receivers = 100 if small else 1_000
         self.warmup = 0.1 if small else 1
         self.attempts = 1 if small else 3  # of a run in which the client was late itself
         self.allocation_messages = 100_000 if small else 1_000_000
@@ -149,6 +151,34 @@ def compare_disturbed(bench, plan):
     return rows
 
 
+def compare_visits(bench, plan):
+    """Visitors who connect, say hello and one message, and go, against visitors who stay."""
+    visit, kept = (Taut("adaptive", client=(("keep", keep),)) for keep in ("false", "true"))
+    load = {"program": "visits", "seconds": plan.flood_seconds, "warmup": plan.warmup}
+    runs = bench.interleave([visit, kept], plan.blocks, load)
+    rows = [value_row("visits_per_s", runs[visit], throughput, "1/s", None), value_row("visit_p99", runs[visit], p99, "us", None),
+            value_row("kept_p99", runs[kept], p99, "us", None), value_row("visit_cpu", runs[visit], cpu, "us", None)]
+    return rows + ratio_rows("kept_over_visits", runs, kept, visit, throughput, None, plan.pairs_min)
+
+
+def fan_out(bench, plan):
+    """One message to a visitor with a thousand connections, one at a time; latency is that of the last of them."""
+    taut = Taut("adaptive")
+    load = {"program": "fanout", "receivers": plan.receivers, "seconds": plan.flood_seconds, "warmup": plan.warmup}
+    runs = bench.interleave([taut], plan.blocks, load)[taut]
+    return [value_row("fanout_per_s", runs, throughput, "deliveries/s", None), value_row("fanout_last_p99", runs, p99, "us", None),
+            value_row("fanout_cpu", runs, cpu, "us/delivery", None)]
+
+
+def serve_a_crowd(bench, plan):
+    """5,000 connections with 100,000 messages a minute between them, evenly at random and in bursts."""
+    arms = {"crowd": Taut("adaptive", client=(("arrivals", "poisson"),)), "burst": Taut("adaptive", client=(("arrivals", "bursts"),))}
+    load = {"pairs": plan.crowd_pairs, "rate": 1_667, "seconds": plan.crowd_seconds, "warmup": plan.warmup}
+    runs = bench.interleave(list(arms.values()), max(1, plan.blocks // 2), load)
+    return [value_row(f"{name}_{part}", runs[arm], measure, "us", target) for name, arm in arms.items()
+            for part, measure, target in (("p99", p99, "<= 15000"), ("p999", p999, "<= 28000"))]
+
+
 def compare_at_1k(bench, plan):
     """What spinning costs when there is little to do."""
     adaptive, park = Taut("adaptive"), Taut("park")
@@ -193,6 +223,9 @@ PARTS = {
     compare_peers: [metric for peer in PEERS for metric in peer_metrics(peer)],
     compare_carriers: [f"{measure}_{name}_over_plain" for name in CARRIERS for measure in ("p50", "cpu")],
     compare_disturbed: [metric for metric, _, _ in DISTURBED.values()],
+    compare_visits: ["visits_per_s", "visit_p99", "kept_p99", "visit_cpu", "kept_over_visits"],
+    fan_out: ["fanout_per_s", "fanout_last_p99", "fanout_cpu"],
+    serve_a_crowd: ["crowd_p99", "crowd_p999", "burst_p99", "burst_p999"],
     compare_at_1k: ["cpu_1k_over_park"],
     count_allocations: ["allocs_per_msg"],
     weigh_idle_visitors: ["bytes_per_idle", "rss_per_idle"],

@@ -41,7 +41,7 @@ class Taut:
     def command(self, bench, _port):
         return [bench.taut, "serve", "--listen", "127.0.0.1:0", "--data", tempfile.mkdtemp(dir=bench.folder), "--secret-file",
                 bench.secret, "--site", "demo", "--group", "sales", "--shards", self.shards, "--wait", self.wait,
-                *(bench.certificate() if self.tls else []), *([] if self.rates else ["--rate-visitor", "0", "--rate-agent", "0"]), *([] if self.pinned else ["--pin", "false"])]
+                *(bench.certificate() if self.tls else []), *([] if self.rates else ["--rate-visitor", "0", "--rate-agent", "0", "--handshake-rate", "0"]), *([] if self.pinned else ["--pin", "false"])]
 
     def url(self, process, _port):
         scheme = "wss" if self.tls else "ws"
@@ -183,8 +183,11 @@ class Bench:
             stop(process)
 
     def client_command(self, server, load):
-        flags = [str(word) for name, value in ({"pairs": PAIRS, "size": SIZE} | load).items() for word in ("--" + name, value)]
-        return [str(self.taut), "load", "chat", "--url", server.url, "--secret-file", self.secret, "--site", "demo", "--group",
+        """`load` is the options of `taut load chat`, or with a `program` of another `taut load`."""
+        options = dict(load) if "program" in load else {"program": "chat", "pairs": PAIRS, "size": SIZE} | load
+        program = options.pop("program")
+        flags = [str(word) for name, value in options.items() for word in ("--" + name, value)]
+        return [str(self.taut), "load", program, "--url", server.url, "--secret-file", self.secret, "--site", "demo", "--group",
                 "sales", *flags]
 
     def load(self, server, load):

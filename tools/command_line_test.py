@@ -38,7 +38,7 @@ class CommandLineTest(unittest.TestCase):
                 self.assertIn(word, result.stdout)
 
     def test_help_of_a_command_is_the_same_both_ways(self):
-        for command in ("serve", "token", "load chat", "load floor", "load idle"):
+        for command in ("serve", "token", "load chat", "load visits", "load fanout", "load floor", "load idle"):
             one, other = taut("help", *command.split()), taut(*command.split(), "--help")
             self.assertEqual((one.returncode, one.stdout), (0, other.stdout))
             self.assertIn(f"Usage: taut {command}", one.stdout)
@@ -55,7 +55,7 @@ class CommandLineTest(unittest.TestCase):
 
     def test_half_a_command_asks_for_the_other_half(self):
         for half in (["load"], ["load", "--help"], ["help", "load"]):
-            self.refuses(half, "taut: load needs a second word: load chat, load idle, load floor")
+            self.refuses(half, "taut: load needs a second word: load chat, load visits, load fanout, load idle, load floor")
 
     def test_wrong_settings_are_one_line_with_the_remedy(self):
         self.refuses(["serve"], "taut serve: --secret-file is missing: give --secret-file FILE")
@@ -80,7 +80,7 @@ class CommandLineTest(unittest.TestCase):
         identity = ["--id", "v1"]
         url = ["--url", "ws://127.0.0.1:1/v1/chat"]
         for command in (["token", *identity], ["serve", "--listen", "127.0.0.1:0"], ["load", "chat", *url, "--rate", "1"],
-                        ["load", "idle", *url]):
+                        ["load", "idle", *url], ["load", "visits", *url], ["load", "fanout", *url]):
             name = " ".join(command[:2]) if command[0] == "load" else command[0]
             self.refuses([*command, "--secret-file", missing],
                          f"taut {name}: --secret-file {missing}: No such file or directory; if there is none, make one: "
@@ -102,6 +102,8 @@ class CommandLineTest(unittest.TestCase):
         url = ["--url", "relay://127.0.0.1:1"]
         self.refuses(["load", "chat", *url], "taut load chat: give exactly one of --rate and --inflight")
         self.assertEqual(taut("load", "chat", *url, "--rate", "1").returncode, 1)
+        for name in ("visits", "fanout"):
+            self.refuses(["load", name, *url], f"taut load {name}: only ws:// is possible here: {url[1]}")
         self.assertEqual(taut("load", "floor", "--listen", "nowhere").returncode, 2)
 
     def test_a_switch_that_is_on_by_default_is_shown_with_both_forms(self):

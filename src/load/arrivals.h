@@ -15,11 +15,11 @@ struct Arrival {
 };
 
 /// An endless schedule, fixed by its arguments: nothing that the server or the client does moves it. Even
-/// arrivals take the flows in turn and never drift; Poisson arrivals pick the gap and the flow at random. One
-/// thread.
+/// arrivals, and bursts, take the flows in turn and never drift; Poisson arrivals pick the gap and the flow
+/// at random. One thread.
 class Arrivals {
  public:
-  /// REQUIRES: per_second and flows > 0.
+  /// REQUIRES: per_second and flows > 0; with bursts, per_second is at most kBurstRate.
   Arrivals(ArrivalKind kind, double per_second, uint32_t flows, uint64_t seed);
 
   /// The times never go back.

@@ -23,6 +23,17 @@ TEST(Arrivals, EvenOnesDoNotDriftWhenTheGapIsNotAWholeNumber) {
   EXPECT_NEAR(static_cast<double>(last), 100'000e9, 2);
 }
 
+TEST(Arrivals, BurstsKeepTheMeanRateAndTakeTheFlowsInTurn) {
+  Arrivals arrivals(ArrivalKind::bursts, 2'000, 64, 1);
+  const int64_t within = 1'000'000'000 / kBurstRate;
+  const int64_t apart = kBurstMessages * 500'000;
+  for (uint32_t i = 0; i < 3 * kBurstMessages; ++i) {
+    const Arrival a = arrivals.next();
+    EXPECT_EQ(a.at_ns, i / kBurstMessages * apart + i % kBurstMessages * within);
+    EXPECT_EQ(a.flow, i % 64);
+  }
+}
+
 TEST(Arrivals, PoissonOnesHaveTheMeanAndTheSpreadOfAnExponential) {
   constexpr int kCount = 100'000;
   Arrivals arrivals(ArrivalKind::poisson, 1000, 8, 42);

@@ -35,7 +35,7 @@ std::string hello_object(const ChatIdentity& who, auth::Signer& signer) {
     claims.group_ids[0] = who.group;
   }
   return R"({"type":"hello","version":1,"role":")" + std::string(role_name(who.role)) + R"(","site":")" +
-         who.site + R"(","device":"load","token":")" + signer.sign(claims) + R"("})";
+         who.site + R"(","device":")" + who.device + R"(","token":")" + signer.sign(claims) + R"("})";
 }
 
 std::string_view string_field(std::string_view json, std::string_view name) {

@@ -17,8 +17,9 @@ struct ChatIdentity {
   Role role = Role::visitor;
   std::string id;
   std::string site;
-  std::string group;      ///< agents only
-  uint32_t capacity = 1;  ///< agents only
+  std::string group;            ///< agents only
+  uint32_t capacity = 1;        ///< agents only
+  std::string device = "load";  ///< one connection of an identity each
 };
 
 /// How long the tokens of a run are valid, seconds.

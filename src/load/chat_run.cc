@@ -1,14 +1,12 @@
 // `taut load chat`: set up, warm up, measure, report.
 #include <cstdio>
-#include <fstream>
 
 #include "load/disturbance.h"
-#include "load/latency_report.h"
 #include "load/options.h"
 #include "load/pair_client.h"
 #include "load/pin.h"
-#include "load/proc_stats.h"
 #include "load/protocol.h"
+#include "load/report_run.h"
 
 namespace taut::load {
 
@@ -19,6 +17,8 @@ Status check(const LoadChatOptions& o) {
   if ((o.rate == 0) == (o.inflight == 0)) return fail("give exactly one of --rate and --inflight");
   if (o.rate > kRateMax) return fail("--rate must be at most " + std::to_string(kRateMax));
   if (o.inflight > kInflightMax) return fail("--inflight must be at most " + std::to_string(kInflightMax));
+  if (o.arrivals == ArrivalKind::bursts && o.rate > kBurstRate)
+    return fail("--arrivals bursts goes to --rate " + std::to_string(kBurstRate));
   if (o.size < kTextBytesMin || o.size > kTextBytesMax) {
     return fail("--size must be " + std::to_string(kTextBytesMin) + " to " + std::to_string(kTextBytesMax));
   }
@@ -30,20 +30,21 @@ Status check(const LoadChatOptions& o) {
 // Long enough for a server that was stopped for a while, short enough to wait for when something is lost.
 constexpr int64_t kDrainNs = 5'000'000'000;
 
+// Beside the pairs' connections: standard ones, epoll, the secret file, /proc.
+constexpr uint64_t kOtherDescriptors = 32;
+
 int64_t nanoseconds(double seconds) {
   return static_cast<int64_t>(seconds * 1e9);
 }
 
-// The measured phase between two readings of the server. Both are taken while nothing is in flight: reading
-// /proc stalls the client for longer than a message takes.
+// The measured phase between two readings of the server.
 Result<ChatReport> measure(const LoadChatOptions& options, PairClient& client,
                            const Disturbance* disturbance) {
   ChatReport report;
   report.options = options;
   const std::optional<StageTotals> stages_before = read_stage_totals(options.url);
-  Result<ProcStats> before = ProcStats{};
-  if (options.server_pid != 0) before = read_proc_stats(options.server_pid);
-  if (!before) return std::unexpected(before.error());
+  const Result<ServerMeter> meter = ServerMeter::begin(options.server_pid);
+  if (!meter) return std::unexpected(meter.error());
   const int64_t own_before_ns = thread_cpu_ns();
   const uint64_t disturbed_before = disturbance != nullptr ? disturbance->done() : 0;
   Result<PhaseResult> phase = client.drive(nanoseconds(options.seconds));
@@ -54,11 +55,9 @@ Result<ChatReport> measure(const LoadChatOptions& options, PairClient& client,
     report.disturbance = DisturbanceCount{.done = disturbance->done() - disturbed_before,
                                           .least = disturbance->least_per_second() * options.seconds};
   }
-  if (options.server_pid != 0) {
-    const Result<ProcStats> after = read_proc_stats(options.server_pid);
-    if (!after) return std::unexpected(after.error());
-    report.server = *after - *before;
-  }
+  const Result<std::optional<ProcStats>> server = meter->end();
+  if (!server) return std::unexpected(server.error());
+  report.server = *server;
   if (stages_before) {
     const std::optional<StageTotals> stages_after = read_stage_totals(options.url);
     if (stages_after) report.bill = *stages_after - *stages_before;
@@ -83,6 +82,8 @@ Result<Understood> understand(const LoadChatOptions& options) {
 
 Result<ChatReport> run(const LoadChatOptions& options, Protocol& protocol, Disturbance* disturbance) {
   if (Status pinned = pin_this_thread(options.cpu); !pinned) return std::unexpected(pinned.error());
+  if (Status allowed = allow_descriptors(2 * options.pairs + kOtherDescriptors); !allowed)
+    return std::unexpected(allowed.error());
   Result<Session> session = protocol.open();
   if (!session) return std::unexpected(session.error());
 
@@ -114,13 +115,6 @@ Result<ChatReport> run(const LoadChatOptions& options, Protocol& protocol, Distu
   return report;
 }
 
-Status write_file(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::trunc);
-  out << text;
-  out.flush();
-  return out ? Status() : Status(fail("cannot write " + path));
-}
-
 }  // namespace
 
 int run_load_chat(const LoadChatOptions& options) {
@@ -130,17 +124,7 @@ int run_load_chat(const LoadChatOptions& options) {
     return kExitUsage;
   }
   const Result<ChatReport> report = run(options, *understood->protocol, understood->disturbance.get());
-  Status status = report ? Status() : Status(std::unexpected(report.error()));
-  if (status && !options.json.empty()) status = write_file(options.json, to_json(*report));
-  if (!status) {
-    std::fprintf(stderr, "taut load chat: %s\n", status.error().message.c_str());
-    return kExitFailed;
-  }
-  std::fputs(to_text(*report).c_str(), stdout);
-  const std::string reason = void_reason(*report);
-  if (reason.empty()) return kExitOk;
-  std::fprintf(stderr, "taut load chat: void: %s\n", reason.c_str());
-  return kExitVoid;
+  return report_run(report, options.json, "taut load chat");
 }
 
 }  // namespace taut::load

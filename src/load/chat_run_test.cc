@@ -63,6 +63,10 @@ TEST_F(ChatRun, RefusesWhatItCannotDoAsWrongUsage) {
            +[](LoadChatOptions& o) { o.inflight = 1; },  // beside a rate
            +[](LoadChatOptions& o) { o.rate = 0; },
            +[](LoadChatOptions& o) { o.pairs = 0; },
+           +[](LoadChatOptions& o) {
+             o.arrivals = ArrivalKind::bursts;
+             o.rate = kBurstRate + 1;
+           },
            +[](LoadChatOptions& o) { o.pairs = kPairsMax + 1; },
            +[](LoadChatOptions& o) { o.size = kTextBytesMin - 1; },
            +[](LoadChatOptions& o) { o.size = kTextBytesMax + 1; },

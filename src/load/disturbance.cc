@@ -1,16 +1,14 @@
 #include "load/disturbance.h"
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <vector>
 
-#include "load/chat_connection.h"
 #include "load/guest.h"
-#include "load/websocket_frames.h"
+#include "load/people.h"
 
 namespace taut::load {
 
@@ -35,62 +33,6 @@ class Beat {
   int64_t next_ns_ = 0;
 };
 
-std::string frame_of(std::string_view object) {
-  return client_frame(wire::WsOpcode::text, object, kSetUpMask);
-}
-
-/// The people of a disturbance, and how they come in before it begins.
-class People {
- public:
-  People(Url url, const LoadChatOptions& options, const auth::Secrets& secrets)
-      : url_(std::move(url)), options_(options), signer_(secrets) {}
-
-  ChatIdentity identity(Role role, uint32_t index) const {
-    return {.role = role,
-            .id = "disturb." + std::string(role_name(role)) + "." + std::to_string(::getpid()) + "." +
-                  std::to_string(index),
-            .site = options_.site,
-            .group = options_.group,
-            .capacity = 1};
-  }
-  Guest guest(const ChatIdentity& who, int receive_buffer = 0) {
-    return {url_, hello_object(who, signer_), receive_buffer};
-  }
-  Result<ChatConnection> connect(const ChatIdentity& who) { return ChatConnection::open(url_, who, signer_); }
-
-  /// An agent who is online.
-  Result<ChatConnection> agent(uint32_t index) {
-    Result<ChatConnection> agent = connect(identity(Role::agent, index));
-    if (!agent) return agent;
-    if (Status s = agent->say(R"({"type":"presence","ref":1,"status":"online"})"); !s)
-      return std::unexpected(s.error());
-    if (Result<std::string> ok = agent->expect("ok"); !ok) return std::unexpected(ok.error());
-    return agent;
-  }
-  /// Opens a conversation on a visitor's connection and gives its id.
-  Result<std::string> open(ChatConnection& visitor) {
-    if (Status s = visitor.say(R"({"type":"open","ref":1,"group":")" + options_.group + R"("})"); !s)
-      return std::unexpected(s.error());
-    const Result<std::string> opened = visitor.expect("opened");
-    if (!opened) return opened;
-    return std::string(string_field(*opened, "conversation"));
-  }
-
- private:
-  const Url url_;
-  const LoadChatOptions options_;
-  auth::Signer signer_;
-};
-
-std::string send_frame(const std::string& conversation, uint64_t number, uint32_t text_bytes) {
-  return frame_of(R"({"type":"send","ref":1,"conversation":")" + conversation + R"(","client_msg_id":"d)" +
-                  std::to_string(number) + R"(","text":")" + std::string(text_bytes, 'd') + R"("})");
-}
-
-std::string close_frame(const std::string& conversation) {
-  return frame_of(R"({"type":"close","ref":2,"conversation":")" + conversation + R"("})");
-}
-
 // Visitors who stopped reading while their agents go on writing. Each comes back when the server must have
 // given it up, and stops reading again.
 class StalledReaders final : public Disturbance {
@@ -104,13 +46,8 @@ class StalledReaders final : public Disturbance {
       const ChatIdentity who = people_->identity(Role::visitor, i);
       Result<ChatConnection> visitor = people_->connect(who);
       if (!visitor) return std::unexpected(visitor.error());
-      Result<std::string> conversation = people_->open(*visitor);
+      Result<std::string> conversation = people_->open(*visitor, *agent);
       if (!conversation) return std::unexpected(conversation.error());
-      if (Result<std::string> given = agent->expect("assigned"); !given)
-        return std::unexpected(given.error());
-      if (Status s = agent->say(R"({"type":"accept","ref":2,"conversation":")" + *conversation + R"("})"); !s)
-        return s;
-      if (Result<std::string> ok = agent->expect("ok"); !ok) return std::unexpected(ok.error());
       Reader& reader = readers_.emplace_back(people_->guest(who, kReceiveBuffer), Guest({}, {}));
       reader.writer.adopt(std::move(*agent).release());
       reader.conversation = *conversation;
@@ -348,26 +285,22 @@ class Scrapes final : public Disturbance {
 
 Result<std::unique_ptr<Disturbance>> make_disturbance(const LoadChatOptions& options) {
   if (options.disturb == Disturb::none) return nullptr;
-  const Result<Url> url = parse_url(options.url);
-  if (!url) return std::unexpected(url.error());
-  if (url->scheme != "ws") return fail("--disturb is for ws:// only");
   if (options.rate == 0) return fail("--disturb goes with --rate");
-  const Result<auth::Secrets> secrets = load_secret(options.secret_file);
-  if (!secrets) return std::unexpected(secrets.error());
-  auto people = std::make_unique<People>(*url, options, *secrets);
+  Result<std::unique_ptr<People>> people = People::make("disturb", options);
+  if (!people) return std::unexpected(people.error());
   switch (options.disturb) {
     case Disturb::none:
       break;
     case Disturb::stalled:
-      return std::make_unique<StalledReaders>(std::move(people));
+      return std::make_unique<StalledReaders>(std::move(*people));
     case Disturb::storm:
-      return std::make_unique<ReconnectStorm>(std::move(people));
+      return std::make_unique<ReconnectStorm>(std::move(*people));
     case Disturb::flood:
-      return std::make_unique<Flood>(std::move(people));
+      return std::make_unique<Flood>(std::move(*people));
     case Disturb::flaps:
-      return std::make_unique<Flaps>(std::move(people));
+      return std::make_unique<Flaps>(std::move(*people));
     case Disturb::scrapes:
-      return std::make_unique<Scrapes>(*url);
+      return std::make_unique<Scrapes>(parse_url(options.url).value());
   }
   return nullptr;
 }

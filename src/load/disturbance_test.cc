@@ -27,6 +27,7 @@ TEST(Disturbance, IsRefusedWhereItCannotBe) {
   EXPECT_NE(make_disturbance(o).error().message.find("secret"), std::string::npos);
   o.rate = 0;
   EXPECT_NE(make_disturbance(o).error().message.find("--rate"), std::string::npos);
+  o.rate = 1;
   o.url = "relay://127.0.0.1:1";
   EXPECT_NE(make_disturbance(o).error().message.find("ws://"), std::string::npos);
 }

@@ -30,6 +30,8 @@ class Guest {
   /// Takes over a connection that has been welcomed.
   void adopt(Connection connection);
 
+  /// Of the connection; REQUIRES: not away.
+  [[nodiscard]] int fd() const { return connection_.socket.fd(); }
   [[nodiscard]] State state() const { return state_; }
   /// One step towards `in`.
   void step();

@@ -65,6 +65,18 @@ std::string_view direction_name(Direction direction) {
   return "";
 }
 
+std::string_view arrivals_name(ArrivalKind kind) {
+  switch (kind) {
+    case ArrivalKind::even:
+      return "even";
+    case ArrivalKind::poisson:
+      return "poisson";
+    case ArrivalKind::bursts:
+      return "bursts";
+  }
+  return "";
+}
+
 JsonObject settings(const LoadChatOptions& options) {
   JsonObject out;
   out.add("url", std::string_view(options.url));
@@ -73,7 +85,7 @@ JsonObject settings(const LoadChatOptions& options) {
   out.add("inflight", uint64_t{options.inflight});
   out.add("size", uint64_t{options.size});
   out.add("direction", direction_name(options.direction));
-  out.add("arrivals", std::string_view(options.arrivals == ArrivalKind::even ? "even" : "poisson"));
+  out.add("arrivals", arrivals_name(options.arrivals));
   out.add("seed", options.seed);
   return out;
 }
@@ -158,7 +170,7 @@ std::string to_json(const ChatReport& report) {
   const PhaseResult& phase = report.phase;
   const std::string reason = void_reason(report);
   JsonObject out;
-  out.add("settings", settings(report.options));
+  if (report.options) out.add("settings", settings(*report.options));
   out.add("void", !reason.empty());
   out.add("void_reason", std::string_view(reason));
   out.add("sent", phase.sent);

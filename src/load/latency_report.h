@@ -19,7 +19,7 @@ struct DisturbanceCount {
 
 /// A measured phase and what it cost.
 struct ChatReport {
-  LoadChatOptions options;
+  std::optional<LoadChatOptions> options;  ///< what was asked of pairs; nothing in a run without pairs
   PhaseResult phase;
   int64_t client_cpu_ns = 0;        ///< the client's thread
   std::optional<ProcStats> server;  ///< of --server-pid

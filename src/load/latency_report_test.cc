@@ -9,8 +9,9 @@ namespace {
 // 1,000 messages of 100 µs, sent on time.
 ChatReport report() {
   ChatReport r;
-  r.options.url = "relay://127.0.0.1:1";
-  r.options.rate = 1000;
+  r.options.emplace();
+  r.options->url = "relay://127.0.0.1:1";
+  r.options->rate = 1000;
   r.phase.sent = r.phase.delivered = 1000;
   r.phase.delivered_ns = 1'000'000'000;
   r.phase.latency.record(100'000, 1000);
@@ -57,7 +58,7 @@ TEST(LatencyReport, WritesJsonWithUnitsPerMessage) {
 
 TEST(LatencyReport, StaysJsonWhateverTheUrlIs) {
   ChatReport r = report();
-  r.options.url = "a\"b\\c\nd";
+  r.options->url = "a\"b\\c\nd";
   simdjson::dom::parser parser;
   simdjson::dom::element json;
   EXPECT_EQ(parser.parse(to_json(r)).get(json), simdjson::SUCCESS);

@@ -21,32 +21,53 @@ inline constexpr uint32_t kRateMax = 10'000'000;
 /// Who sends. Rivals without two kinds of people know one direction only and refuse `both`.
 enum class Direction : uint8_t { visitor, agent, both };
 
-/// How intended send times are spaced: exactly even, or exponentially distributed gaps of the same mean.
-enum class ArrivalKind : uint8_t { even, poisson };
+/// How intended send times are spaced: exactly even; exponentially distributed gaps of the same mean; or the
+/// same mean in bursts of kBurstMessages at kBurstRate.
+enum class ArrivalKind : uint8_t { even, poisson, bursts };
+inline constexpr uint32_t kBurstMessages = 100;
+/// Messages per second within a burst: what one client thread can send and receive without being late itself.
+inline constexpr uint32_t kBurstRate = 20'000;
 
 /// Somebody who behaves badly while the pairs are measured: load/disturbance.cc.
 enum class Disturb : uint8_t { none, stalled, storm, flood, flaps, scrapes };
 
-/// `taut load chat`: drives one server with pairs of connections and reports latency and cost.
-struct LoadChatOptions {
-  std::string url;  ///< ws:// or wss://HOST:PORT/v1/chat, tcp://HOST:PORT, or SCHEME://HOST:PORT of a rival
+/// What every measuring command of a taut server is told.
+struct LoadOptions {
+  std::string url;          ///< of taut or, for chat, of a rival: the commands' help
   std::string secret_file;  ///< needed for taut only: the server's token secret
   std::string site = "demo";
   std::string group = "sales";
+  double seconds = 3;  ///< measured time
+  double warmup = 1;   ///< time before it, driven the same and not reported
+  int cpu = -1;        ///< pin the client thread; -1: not pinned
+  int server_pid = 0;  ///< whose CPU and switches to report; 0: nobody's
+  std::string json;    ///< where the report goes as JSON; empty: standard output alone
+};
+
+/// `taut load chat`: drives one server with pairs of connections and reports latency and cost.
+struct LoadChatOptions : LoadOptions {
   uint32_t pairs = 64;    ///< 1 … kPairsMax
   uint32_t rate = 0;      ///< messages per second over all pairs, open loop; exactly one of rate and inflight
   uint32_t inflight = 0;  ///< messages in flight per pair, closed loop; 1 … kInflightMax
   uint32_t size = 1024;   ///< text bytes of a message, kTextBytesMin … kTextBytesMax
-  double seconds = 3;     ///< measured time
-  double warmup = 1;      ///< time before it, driven the same and not reported
   Direction direction = Direction::visitor;
   ArrivalKind arrivals = ArrivalKind::even;
   Disturb disturb = Disturb::none;
   uint64_t seed = 1;       ///< of the Poisson gaps; reported
-  int cpu = -1;            ///< pin the client thread; -1: not pinned
-  int server_pid = 0;      ///< whose CPU and switches to report; 0: nobody's
-  std::string json;        ///< where the report goes as JSON; empty: standard output alone
   uint32_t starve_us = 0;  ///< hidden, for tests: stall the client's loop this long once a millisecond
+};
+
+/// `taut load visits`: visitors who connect, say one thing, hear that it is in, and go; one visit after the
+/// other.
+struct LoadVisitsOptions : LoadOptions {
+  uint32_t visitors = 16;  ///< at once; bounded by kPairsMax
+  bool keep = false;       ///< stay connected and say the next thing
+};
+
+/// `taut load fanout`: an agent writes to a visitor with many connections, and waits for the last of them.
+struct LoadFanoutOptions : LoadOptions {
+  uint32_t receivers = 1'000;  ///< bounded by the process's open files
+  uint32_t size = 1'024;       ///< text bytes of a message
 };
 
 enum class FloorKind : uint8_t { epoll, spin };
@@ -73,5 +94,7 @@ struct LoadIdleOptions {
 [[nodiscard]] int run_load_chat(const LoadChatOptions& options);
 [[nodiscard]] int run_floor(const FloorOptions& options);
 [[nodiscard]] int run_load_idle(const LoadIdleOptions& options);
+[[nodiscard]] int run_load_visits(const LoadVisitsOptions& options);
+[[nodiscard]] int run_load_fanout(const LoadFanoutOptions& options);
 
 }  // namespace taut::load

@@ -15,23 +15,20 @@ using load::Direction;
 using load::FloorKind;
 
 constexpr std::array<std::string_view, 3> kDirections{"visitor", "agent", "both"};
-constexpr std::array<std::string_view, 2> kArrivals{"even", "poisson"};
+constexpr std::array<std::string_view, 3> kArrivals{"even", "poisson", "bursts"};
 constexpr std::array<std::string_view, 6> kDisturbs{"none", "stalled", "storm", "flood", "flaps", "scrapes"};
 constexpr std::array<std::string_view, 2> kFloors{"epoll", "spin"};
 
 constexpr int64_t kSecondsMax = 86'400;
 constexpr int64_t kCpuMax = 1'023;
 
-void add_target(std::vector<ConfigRow>& rows, load::LoadChatOptions& o) {
-  rows.push_back(
-      {.key = "url",
-       .section = "Target",
-       .field = &o.url,
-       .help =
-           "ws:// or wss://HOST:PORT/v1/chat, tcp://HOST:PORT (compact), or a rival at HOST:PORT: relay://, "
-           "nats://, redis://, mqtt://, wsrelay://, socketio:// (the last two in tools/peers)",
-       .value_name = "URL",
-       .required = true});
+void add_target(std::vector<ConfigRow>& rows, load::LoadOptions& o, const char* url) {
+  rows.push_back({.key = "url",
+                  .section = "Target",
+                  .field = &o.url,
+                  .help = url,
+                  .value_name = "URL",
+                  .required = true});
   rows.push_back({.key = "secret-file",
                   .section = "Target",
                   .field = &o.secret_file,
@@ -86,29 +83,34 @@ void add_load(std::vector<ConfigRow>& rows, load::LoadChatOptions& o) {
                       "with --rate"});
 }
 
-void add_schedule(std::vector<ConfigRow>& rows, load::LoadChatOptions& o) {
-  rows.push_back({.key = "seconds",
-                  .section = "Schedule",
-                  .field = &o.seconds,
-                  .help = "Measured time",
-                  .max = kSecondsMax});
-  rows.push_back({.key = "warmup",
-                  .section = "Schedule",
-                  .field = &o.warmup,
-                  .help = "Seconds before it, not reported",
-                  .max = kSecondsMax});
+void add_arrivals(std::vector<ConfigRow>& rows, load::LoadChatOptions& o) {
   rows.push_back({.key = "arrivals",
                   .section = "Schedule",
                   .field = choice_field(o.arrivals, kArrivals),
-                  .help = "Gaps between messages: exactly even, or exponential"});
+                  .help = "Gaps between messages: exactly even, exponential, or bursts of 100 at 20,000/s"});
   rows.push_back({.key = "seed",
                   .section = "Schedule",
                   .field = &o.seed,
                   .help = "Seed of the exponential gaps",
                   .max = INT64_MAX});
+  rows.push_back({.key = "starve-us",
+                  .section = "Schedule",
+                  .field = &o.starve_us,
+                  .help = "Stall the client once a millisecond",
+                  .hidden = true});
 }
 
-void add_measuring(std::vector<ConfigRow>& rows, load::LoadChatOptions& o) {
+void add_measuring(std::vector<ConfigRow>& rows, load::LoadOptions& o) {
+  rows.push_back({.key = "seconds",
+                  .section = "Measuring",
+                  .field = &o.seconds,
+                  .help = "Measured time",
+                  .max = kSecondsMax});
+  rows.push_back({.key = "warmup",
+                  .section = "Measuring",
+                  .field = &o.warmup,
+                  .help = "Seconds before it, not reported",
+                  .max = kSecondsMax});
   rows.push_back({.key = "cpu",
                   .section = "Measuring",
                   .field = &o.cpu,
@@ -124,23 +126,66 @@ void add_measuring(std::vector<ConfigRow>& rows, load::LoadChatOptions& o) {
                   .field = &o.json,
                   .help = "File for the report as JSON",
                   .value_name = "FILE"});
-  rows.push_back({.key = "starve-us",
-                  .section = "Measuring",
-                  .field = &o.starve_us,
-                  .help = "Stall the client once a millisecond",
-                  .hidden = true});
 }
 
 Config chat_config(load::LoadChatOptions& options) {
   std::vector<ConfigRow> rows;
-  add_target(rows, options);
+  add_target(rows, options,
+             "ws:// or wss://HOST:PORT/v1/chat, tcp://HOST:PORT (compact), or a rival at HOST:PORT: "
+             "relay://, nats://, redis://, mqtt://, "
+             "wsrelay://, socketio:// (the last two in tools/peers)");
   add_load(rows, options);
-  add_schedule(rows, options);
+  add_arrivals(rows, options);
   add_measuring(rows, options);
   return Config("taut load chat",
                 "Connects pairs of a visitor and an agent, sends at a fixed rate (or with a fixed number in\n"
                 "flight) and reports latency from the intended send time. Exit code 3: the run is void.",
                 std::move(rows));
+}
+
+Config visits_config(load::LoadVisitsOptions& options) {
+  std::vector<ConfigRow> rows;
+  add_target(rows, options, "ws://HOST:PORT/v1/chat");
+  rows.push_back({.key = "visitors",
+                  .section = "Load",
+                  .field = &options.visitors,
+                  .help = "Visitors at once",
+                  .min = 1,
+                  .max = load::kPairsMax});
+  rows.push_back({.key = "keep",
+                  .section = "Load",
+                  .field = &options.keep,
+                  .help = "Stay connected and say the next thing"});
+  add_measuring(rows, options);
+  return Config(
+      "taut load visits",
+      "Visitors connect, say one thing, hear that it is in, and go, one visit after the other. The\n"
+      "server needs --rate-visitor 0 and --handshake-rate 0.",
+      std::move(rows));
+}
+
+Config fanout_config(load::LoadFanoutOptions& options) {
+  std::vector<ConfigRow> rows;
+  add_target(rows, options, "ws://HOST:PORT/v1/chat");
+  rows.push_back({.key = "receivers",
+                  .section = "Load",
+                  .field = &options.receivers,
+                  .help = "Connections of the one visitor",
+                  .min = 1,
+                  .max = 1'000'000});
+  rows.push_back({.key = "size",
+                  .section = "Load",
+                  .field = &options.size,
+                  .help = "Text of a message",
+                  .unit = Unit::bytes,
+                  .min = 1,
+                  .max = load::kTextBytesMax});
+  add_measuring(rows, options);
+  return Config(
+      "taut load fanout",
+      "An agent writes to a visitor with many connections, and the next time when the last of them has\n"
+      "it: latency is that of the last, throughput counts deliveries. The server needs --rate-agent 0.",
+      std::move(rows));
 }
 
 Config floor_config(load::FloorOptions& o) {
@@ -216,6 +261,14 @@ int run_load_floor(Arguments arguments) {
 
 int run_load_idle(Arguments arguments) {
   return run_with(arguments, "taut load idle", idle_config, load::run_load_idle);
+}
+
+int run_load_visits(Arguments arguments) {
+  return run_with(arguments, "taut load visits", visits_config, load::run_load_visits);
+}
+
+int run_load_fanout(Arguments arguments) {
+  return run_with(arguments, "taut load fanout", fanout_config, load::run_load_fanout);
 }
 
 }  // namespace taut
