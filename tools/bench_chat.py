@@ -114,7 +114,7 @@ def compare_peers(bench, plan):
 
 
 # Other ways to reach the same server, each compared with WebSocket and JSON over plain TCP.
-CARRIERS = {"tls": Taut("adaptive", tls=True)}
+CARRIERS = {name: Taut("adaptive", carrier=name) for name in ("tls", "compact")}
 
 
 def compare_carriers(bench, plan):
@@ -239,7 +239,7 @@ def main():
     parser.add_argument("--small", action="store_true", help="only see that every row can be measured, in under 120 s")
     parser.add_argument("--part", action="append", choices=[p.__name__ for p in PARTS], help="only this part; may repeat")
     parser.add_argument("--taut", default=ROOT / "build/release/taut", type=Path, help="the program to measure")
-    parser.add_argument("--markdown", metavar="FILE", help="measure nothing: put the rows of FILE into docs/benchmarks.md and the table of peers into README.md")
+    parser.add_argument("--markdown", metavar="FILE", help="measure nothing: FILE's rows into docs/benchmarks.md, its peers into README.md")
     options = parser.parse_args()
     if options.markdown:
         report = json.loads(Path(options.markdown).read_text())

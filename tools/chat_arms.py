@@ -32,20 +32,30 @@ class Taut:
     shards: int = 1
     pinned: bool = True
     rates: bool = False  # off: one visitor here sends what thousands would
-    tls: bool = False
+    carrier: str = "plain"  # or "tls", "compact"
     client: tuple = ()  # more options of the client: (name, value) pairs
 
     def __str__(self):
-        return " ".join([f"taut {self.wait}", *(["tls"] if self.tls else []), *(f"{name} {value}" for name, value in self.client)])
+        more = [] if self.carrier == "plain" else [self.carrier]
+        return " ".join([f"taut {self.wait}", *more, *(f"{name} {value}" for name, value in self.client)])
 
     def command(self, bench, _port):
-        return [bench.taut, "serve", "--listen", "127.0.0.1:0", "--data", tempfile.mkdtemp(dir=bench.folder), "--secret-file",
-                bench.secret, "--site", "demo", "--group", "sales", "--shards", self.shards, "--wait", self.wait,
-                *(bench.certificate() if self.tls else []), *([] if self.rates else ["--rate-visitor", "0", "--rate-agent", "0", "--handshake-rate", "0"]), *([] if self.pinned else ["--pin", "false"])]
+        words = [bench.taut, "serve", "--listen", "127.0.0.1:0", "--data", tempfile.mkdtemp(dir=bench.folder), "--secret-file",
+                 bench.secret, "--site", "demo", "--group", "sales", "--shards", self.shards, "--wait", self.wait]
+        if self.carrier == "tls":
+            words += bench.certificate()
+        if self.carrier == "compact":
+            words += ["--compact", "127.0.0.1:0"]
+        if not self.rates:
+            words += ["--rate-visitor", "0", "--rate-agent", "0", "--handshake-rate", "0"]
+        return words if self.pinned else [*words, "--pin", "false"]
 
     def url(self, process, _port):
-        scheme = "wss" if self.tls else "ws"
-        return f"{scheme}://" + ready_line(process, f"listening {scheme}=").split("=")[1].split()[0] + "/v1/chat"
+        listening = dict(word.split("=") for word in ready_line(process, "listening ").split()[1:])  # carrier -> address
+        if self.carrier == "compact":
+            return f"tcp://{listening['compact']}"
+        scheme = "wss" if self.carrier == "tls" else "ws"
+        return f"{scheme}://{listening[scheme]}/v1/chat"
 
 
 @dataclass(frozen=True)
