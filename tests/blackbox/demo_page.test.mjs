@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { open, visitor } from './peer.mjs';
 import { Server, kPatienceMs } from './server.mjs';
 
 const kPicture = join(dirname(fileURLToPath(import.meta.url)), '../../docs/demo.png');
@@ -109,6 +110,29 @@ test('two windows talk, and a reload loses nothing', () =>
     await bubble(agent, 'first').waitFor();
     await say(visitor, 'third');
     await bubble(agent, 'third').waitFor();
+  }));
+
+// Case 35
+test('script in a name, a subject, a text or an address is shown as text', () =>
+  on_page([], async (visit, server) => {
+    const kScript = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
+    const page = await visit('/?as=agent');
+    const title = await page.title();
+    const agent = side(page, 'agent');
+    await linked(agent);
+    const v = await visitor(server, 'v1', { claims: { name: `${kScript}name` } });
+    const c = await open(v, 'sales', { subject: `${kScript}subject`, attributes: { page: `javascript:${kScript}` } });
+    await agent.locator('.state', { hasText: `${kScript}name would like to talk about “${kScript}subject”` }).waitFor();
+    await agent.getByRole('button', { name: 'Accept' }).click();
+    await v.take((f) => f.event === 'accepted');
+    await v.send(c, `${kScript}text`);
+    await v.send(c, 'javascript:document.title=1');
+    await v.get('ok', { type: 'close', conversation: c, reason: `${kScript}reason` });
+    await bubble(agent, `${kScript}text`).waitFor();
+    await bubble(agent, 'javascript:document.title=1').waitFor();
+    await agent.locator('.remark', { hasText: 'Conversation closed' }).waitFor();
+    assert.equal(await page.locator('img, .pane a, .pane script').count(), 0);
+    assert.equal(await page.title(), title);
   }));
 
 test('the queue and the presence of the agent are visible', () =>

@@ -1,6 +1,6 @@
 // A pool that is full, of history and of output that nobody reads: the server refuses, closes, goes on, and forgets nothing silently.
 import assert from 'node:assert/strict';
-import { agent, open, up_to, visitor } from './peer.mjs';
+import { agent, open, talk, up_to, visitor } from './peer.mjs';
 import { scenario_on_shards, within } from './server.mjs';
 
 const kNoRates = ['--rate-visitor', '0/0', '--rate-agent', '0/0'];
@@ -60,5 +60,27 @@ scenario_on_shards(
       assert.deepEqual(back.seqs(c).filter((s) => s <= seq), up_to(seq, gap ? gap.to + 1 : 1));
       assert.ok(seq > 1, 'it was assigned meanwhile');
     }
+  },
+);
+
+// Case 31. That the memory itself goes back to the kernel after a quiet minute is a test of the pool's; that a reader who was closed
+// skips nothing is case 30.
+scenario_on_shards(
+  'what was held for one who reads slowly comes back, and nothing of it is missing',
+  [...kNoRates, '--soft-limit-bytes', '64MiB', '--hard-limit-bytes', '96MiB', '--slow-reader-ms', '1h', '--history-items', '10'],
+  async (server) => {
+    const { a, v, c, seq } = await talk(server);
+    const in_use = async () => value_of(await metrics_of(server), 'taut_pool_bytes_in_use');
+    const before = await in_use();
+    const kTexts = 1_500;
+    v.pause();
+    for (const n of up_to(kTexts)) await a.send(c, `${n} ${'x'.repeat(16_000)}`);
+    assert.ok((await in_use()) > before + (12 << 20), 'the burst is held');
+    v.resume();
+    await v.item(c, seq + kTexts);
+    assert.deepEqual(v.seqs(c), up_to(seq + kTexts, v.seqs(c)[0]));
+    const given_back = async () => (await in_use()) < before + (1 << 20);
+    for (let i = 0; i < 200 && !(await given_back()); i++) await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.ok(await given_back());
   },
 );

@@ -173,13 +173,3 @@ scenario('a visitor cannot resume what belongs to another', [], async (server) =
   await thief.alive();
   assert.deepEqual(thief.items(c), []);
 });
-
-scenario_on_shards('closing one tab leaves the agent online (its other connection stays)', ['--agent-grace-ms', 200 * kSlowness], async (server) => {
-  const { a, v, c, seq } = await talk(server);
-  const a2 = await agent(server, 'a1', { status: null });
-  await a2.take('assigned');
-  a.drop();
-  await new Promise((resolve) => setTimeout(resolve, 700 * kSlowness)); // well past the grace of a connection that was the last
-  assert.equal((await v.send(c, 'still there?')).seq, seq + 1);
-  assert.equal((await a2.item(c, seq + 1)).text, 'still there?');
-});
