@@ -9,8 +9,8 @@
 namespace taut::chat {
 
 std::string_view name(Exclusion exclusion) {
-  static constexpr std::string_view kNames[] = {"none", "not_in_group", "disconnected", "offline",
-                                                "away", "busy",         "full",         "held"};
+  static constexpr std::string_view kNames[] = {"none", "not_in_group", "closed", "disconnected", "offline",
+                                                "away", "busy",         "full",   "held"};
   return kNames[static_cast<size_t>(exclusion)];
 }
 
@@ -77,6 +77,7 @@ bool Dispatcher::conversation_opened(ConversationKey key, GroupId group, uint32_
   Ticket& ticket = impl_->tickets[number];
   ticket.number = ++impl_->openings;
   ticket.key = key;
+  ticket.opened_at_ns = impl_->now_ns;
   ticket.group = group;
   ticket.opening = opening;
   ticket.owner_epoch = owner_epoch;
@@ -119,6 +120,15 @@ void Dispatcher::closed(ConversationKey key, int64_t now_ns) {
   impl_->settle();
 }
 
+void Dispatcher::group_hours(GroupId group, bool open, int64_t now_ns) {
+  TAUT_ASSERT(group < impl_->options.groups);
+  impl_->at(now_ns);
+  if (impl_->is_open(group) == open) return;
+  impl_->open_groups ^= group_bit(group);
+  impl_->unsettle(group_bit(group));
+  impl_->settle();
+}
+
 // -- Requests --
 
 Code Dispatcher::take(ConversationKey key, std::string_view agent_id, int64_t now_ns) {
@@ -126,11 +136,12 @@ Code Dispatcher::take(ConversationKey key, std::string_view agent_id, int64_t no
   Ticket* ticket = impl_->find(key);
   if (ticket == nullptr) return Code::closed;
   Agent* agent = impl_->roster.find(agent_id);
-  if (agent == nullptr || (agent->groups & group_bit(ticket->group)) == 0) return Code::not_yours;
+  if (agent == nullptr) return Code::not_yours;
   if (ticket->owner == agent->index) {
     impl_->accept_own(*ticket, *agent);
     return Code::ok;
   }
+  if ((agent->groups & group_bit(ticket->group)) == 0) return Code::not_yours;
   if (ticket->state == ConversationState::active) return Code::taken;
   if (AgentRoster::full(*agent)) return Code::capacity;
   impl_->detach(*ticket);
@@ -165,6 +176,7 @@ Code Dispatcher::transfer_to_group(ConversationKey key, uint32_t owner_epoch, Gr
   impl_->open_tickets[ticket->group].erase(ticket->number);
   ticket->group = group;
   impl_->open_tickets[group].insert(*ticket);
+  if ((impl_->overflow_timed & group_bit(group)) != 0) impl_->mark_overflows(group);
   impl_->requeue(*ticket, Reason::transferred);
   impl_->settle();
   return Code::ok;
@@ -188,6 +200,7 @@ void Dispatcher::advance(int64_t now_ns) {
     impl_->end_hold(ticket);
     impl_->unsettled |= group_bit(ticket.group);
   }
+  for_each_group(impl_->overflow_timed, [this](GroupId group) { impl_->mark_overflows(group); });
   impl_->settle();
 }
 
@@ -196,6 +209,11 @@ int64_t Dispatcher::next_deadline_ns() const {
   if (!impl_->offers.empty()) next = std::min(next, impl_->offers.front().deadline_ns);
   if (!impl_->holds.empty()) next = std::min(next, impl_->holds.front().deadline_ns);
   if (!impl_->graces.empty()) next = std::min(next, impl_->graces.front().grace_until_ns);
+  for_each_group(impl_->overflow_timed, [this, &next](GroupId group) {
+    const auto it = impl_->open_tickets[group].upper_bound(impl_->overflowed[group]);
+    if (it != impl_->open_tickets[group].end())
+      next = std::min(next, it->opened_at_ns + impl_->options.overflow[group].after_ns);
+  });
   return next;
 }
 

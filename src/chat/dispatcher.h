@@ -1,6 +1,7 @@
 // Who gets which conversation: agents, capacity, queues and assignment, as one pure state machine.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory_resource>
 #include <span>
@@ -12,7 +13,7 @@
 namespace taut::chat {
 
 /// Why a conversation may not go to an agent: the first rule that excludes it, in the order of this list.
-enum class Exclusion : uint8_t { none, not_in_group, disconnected, offline, away, busy, full, held };
+enum class Exclusion : uint8_t { none, not_in_group, closed, disconnected, offline, away, busy, full, held };
 [[nodiscard]] std::string_view name(Exclusion exclusion);
 
 /// Sole authority for ownership and load; one object, on shard 0, one thread. Events in, effects out: each
@@ -27,8 +28,14 @@ enum class Exclusion : uint8_t { none, not_in_group, disconnected, offline, away
 ///   longest ago. An agent who becomes free gets the oldest conversation, of all its groups, that it is
 ///   eligible for. So after every event no conversation waits while an agent could take it.
 /// * A visitor who comes back gets the agent of the last time before all others, if that one is eligible.
-/// * Eligible (see eligible()): in the group, connected, own word online, load < min(token, presence)
-/// capacity, and
+/// * Outside its working hours a group's agents are assigned nothing of it; they may take. What waits keeps
+/// its place.
+/// * A group may overflow into another: a conversation of it that was opened longer ago than `after_ns`, and
+/// every one while the group is closed, may go to agents of that other group as well, if that one is open. It
+/// stays in its own group and at its place; agents of its own group come first. Overflow does not go on from
+/// there to a third group.
+/// * Eligible (see eligible()): in such a group, that is open, connected, own word online, load < min(token,
+/// presence) capacity, and
 ///   the conversation not held from it. Load counts assigned and active conversations. A capacity lowered
 ///   below the load takes nothing away.
 /// * A conversation that an agent declined, let time out or gave to a group is held from that agent for
@@ -50,6 +57,13 @@ enum class Exclusion : uint8_t { none, not_in_group, disconnected, offline, away
 /// chunks of at most 64 KiB and are reused.
 class Dispatcher {
  public:
+  static constexpr int64_t kNoDeadline = INT64_MAX;
+  /// Whose agents may be given what waits in a group, and from when on.
+  struct Overflow {
+    GroupId to = kNoGroup;
+    int64_t after_ns = kNoDeadline;  ///< kNoDeadline: only while the group is closed
+  };
+
   struct Options {
     uint32_t groups = 1;  ///< <= kGroupsMax
     uint32_t agents_max = 4096;
@@ -57,6 +71,7 @@ class Dispatcher {
     int64_t accept_ns = 30'000'000'000;
     int64_t grace_ns = 30'000'000'000;
     int64_t hold_ns = 60'000'000'000;
+    std::array<Overflow, kGroupsMax> overflow{};  ///< by group; `to` is another one, < groups
   };
 
   /// What an agent's token says.
@@ -65,7 +80,6 @@ class Dispatcher {
     uint32_t capacity = 1;
   };
 
-  static constexpr int64_t kNoDeadline = INT64_MAX;
   /// presence(): the token's capacity alone counts.
   static constexpr uint32_t kTokenCapacity = UINT32_MAX;
   /// Positions up to here are kept current at every flush; beyond it see flush_positions().
@@ -99,6 +113,9 @@ class Dispatcher {
   void accepted(ConversationKey key, uint32_t owner_epoch, int64_t now_ns);
   void declined(ConversationKey key, uint32_t owner_epoch, int64_t now_ns);
   void closed(ConversationKey key, int64_t now_ns);
+
+  /// The group's working hours begin or end. At first all groups are open. REQUIRES: group < groups.
+  void group_hours(GroupId group, bool open, int64_t now_ns);
 
   // -- Requests of agents: the answer is for who asked, what follows from it stands in effects() --
 
@@ -171,9 +188,9 @@ class Dispatcher {
     uint32_t count = 0;
     uint32_t next = 0;  ///< `from` of the next page; 0: that was all
   };
-  /// Why a conversation that waits is given to nobody: fills `out` with the agents of its group, those with
-  /// indices from `from` on. Only for one that waits there are agents. It looks at a bounded number, so a
-  /// page may be short, or empty, though more follow. REQUIRES: !out.empty().
+  /// Why a conversation that waits is given to nobody: fills `out` with the agents of its group, and of that
+  /// into which it overflows, with indices from `from` on. Only for one that waits there are agents. It looks
+  /// at a bounded number, so a page may be short, or empty, though more follow. REQUIRES: !out.empty().
   [[nodiscard]] Explanation explain(ConversationKey key, uint32_t from, std::span<Explained> out) const;
   /// Assigned and active conversations of the agent; 0 for an unknown one.
   [[nodiscard]] uint32_t load(std::string_view id) const;

@@ -1,4 +1,4 @@
-// Why a conversation waits: how each agent of its group stands to it (Dispatcher::explain).
+// Why a conversation waits: how each agent of its groups stands to it (Dispatcher::explain).
 #include "chat/dispatcher_impl.h"
 
 namespace taut::chat {
@@ -18,17 +18,18 @@ Dispatcher::Explanation Dispatcher::explain(ConversationKey key, uint32_t from,
   Explanation found{.state = ticket->state, .group = ticket->group, .owner = ticket->owner};
   if (ticket->state != ConversationState::queued) return found;
   found.position = ticket->position_told;
+  const GroupId overflow = impl_->options.overflow[ticket->group].to;
+  const GroupSet groups = group_bit(ticket->group) | (overflow == kNoGroup ? 0 : group_bit(overflow));
   uint32_t index = from;
   for (uint32_t looked_at = 0; index < agents(); ++index, ++looked_at) {
     if (found.count == out.size() || looked_at == kLookedAtMax) break;
     const Agent& agent = impl_->roster[index];
-    const Exclusion exclusion = impl_->eligible(agent, *ticket);
-    if (exclusion == Exclusion::not_in_group) continue;
+    if ((agent.groups & groups) == 0) continue;
     out[found.count++] = {.agent_index = index,
                           .load = static_cast<uint32_t>(agent.owned.size()),
                           .capacity = agent.capacity(),
                           .presence = agent.effective_presence(),
-                          .exclusion = exclusion};
+                          .exclusion = impl_->eligible(agent, *ticket)};
   }
   if (index < agents()) found.next = index;
   return found;

@@ -62,11 +62,15 @@ class DispatcherFixture {
   uint32_t last_opening = 0;
   int64_t now_ns = kSecond;
   CountingResource memory;
-  Dispatcher d{{.groups = 2,
-                .agents_max = kAgentsMax,
-                .conversations_max = kConversationsMax,
-                .accept_ns = kAcceptSeconds * kSecond},
-               memory};
+  /// Group 0 overflows into group 1 after `overflow_after_ns`; 0: not at all.
+  explicit DispatcherFixture(int64_t overflow_after_ns = 0)
+      : d({.groups = 3,
+           .agents_max = kAgentsMax,
+           .conversations_max = kConversationsMax,
+           .accept_ns = kAcceptSeconds * kSecond,
+           .overflow = {{{.to = overflow_after_ns == 0 ? kNoGroup : 1, .after_ns = overflow_after_ns}}}},
+          memory) {}
+  Dispatcher d;
 
  private:
   [[nodiscard]] std::string say(const Assign& e) {

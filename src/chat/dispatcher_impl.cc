@@ -21,6 +21,13 @@ Dispatcher::Impl::Impl(const Options& o, std::pmr::memory_resource& m)
       effects(&m) {
   TAUT_ASSERT(o.groups > 0 && o.groups <= kGroupsMax && o.conversations_max > 0 && o.agents_max > 0);
   effects.reserve(kEffectsReserved);
+  for (GroupId group = 0; group < o.groups; ++group) {
+    const auto& [to, after_ns] = o.overflow[group];
+    if (to == kNoGroup) continue;
+    TAUT_ASSERT(to < o.groups && to != group);
+    fed_by[to] |= group_bit(group);
+    if (after_ns != kNoDeadline) overflow_timed |= group_bit(group);
+  }
 }
 
 Dispatcher::Impl::~Impl() {
@@ -56,12 +63,42 @@ Ticket* Dispatcher::Impl::find_offer(ConversationKey key, uint32_t owner_epoch) 
 }
 
 Exclusion Dispatcher::Impl::eligible(const Agent& agent, const Ticket& ticket) const {
-  if ((agent.groups & group_bit(ticket.group)) == 0) return Exclusion::not_in_group;
+  const GroupId overflow = overflow_of(ticket);
+  const GroupSet groups = group_bit(ticket.group) | (overflow == kNoGroup ? 0 : group_bit(overflow));
+  if ((agent.groups & groups) == 0) return Exclusion::not_in_group;
+  if ((agent.groups & groups & open_groups) == 0) return Exclusion::closed;
   if (const Exclusion own = roster.unavailable(agent); own != Exclusion::none) return own;
   return ticket.held_from == agent.index ? Exclusion::held : Exclusion::none;
 }
 
+GroupId Dispatcher::Impl::overflow_of(const Ticket& ticket) const {
+  const bool due = !is_open(ticket.group) || ticket.number <= overflowed[ticket.group];
+  return due ? options.overflow[ticket.group].to : kNoGroup;
+}
+
+bool Dispatcher::Impl::anybody_for(const Ticket& ticket) const {
+  const auto somebody = [this](GroupId group) { return is_open(group) && roster.any_assignable(group); };
+  if (somebody(ticket.group)) return true;
+  const GroupId overflow = overflow_of(ticket);
+  return overflow != kNoGroup && somebody(overflow);
+}
+
 // -- Changing --
+
+void Dispatcher::Impl::unsettle(GroupSet groups) {
+  unsettled |= groups;
+  for_each_group(groups & all_groups(), [this](GroupId group) { unsettled |= fed_by[group]; });
+}
+
+void Dispatcher::Impl::mark_overflows(GroupId group) {
+  const int64_t after_ns = options.overflow[group].after_ns;
+  OpenTickets& tickets_of_group = open_tickets[group];
+  for (auto it = tickets_of_group.upper_bound(overflowed[group]);
+       it != tickets_of_group.end() && it->opened_at_ns + after_ns <= now_ns; ++it) {
+    overflowed[group] = it->number;
+    unsettled |= group_bit(group);
+  }
+}
 
 void Dispatcher::Impl::enqueue(Ticket& ticket) {
   ticket.state = ConversationState::queued;
@@ -164,7 +201,7 @@ void Dispatcher::Impl::end_hold(Ticket& ticket) {
 }
 
 void Dispatcher::Impl::refresh(const Agent& agent) {
-  if (roster.refresh(agent)) unsettled |= agent.groups;
+  if (roster.refresh(agent)) unsettle(agent.groups);
 }
 
 void Dispatcher::Impl::lose_agent(Agent& agent) {
@@ -186,7 +223,12 @@ void Dispatcher::Impl::settle() {
 uint32_t Dispatcher::Impl::choose(const Ticket& ticket) const {
   const bool familiar =
       ticket.preferred < roster.size() && eligible(roster[ticket.preferred], ticket) == Exclusion::none;
-  return familiar ? ticket.preferred : roster.choose(ticket.group, ticket.held_from);
+  if (familiar) return ticket.preferred;
+  if (is_open(ticket.group)) {
+    if (const uint32_t own = roster.choose(ticket.group, ticket.held_from); own != kNoAgent) return own;
+  }
+  const GroupId overflow = overflow_of(ticket);
+  return overflow != kNoGroup && is_open(overflow) ? roster.choose(overflow, ticket.held_from) : kNoAgent;
 }
 
 void Dispatcher::Impl::tell_position(const Ticket& ticket, uint32_t place) {
@@ -198,13 +240,13 @@ void Dispatcher::Impl::tell_position(const Ticket& ticket, uint32_t place) {
                              .eta_ms = static_cast<uint64_t>(median_ns.value_or(0) / 1'000'000) * place});
 }
 
-/// The oldest conversation not yet looked at, of the open groups in which somebody is assignable; closes the
-/// others.
+/// The oldest conversation not yet looked at, of the open groups for which somebody is assignable; closes the
+/// others. (Whom nobody could be found for, nobody is found for those behind it either.)
 Ticket* Dispatcher::Impl::next_waiting(GroupSet& open,
                                        std::array<GroupQueue::Iterator, kGroupsMax>& cursors) {
   Ticket* oldest = nullptr;
   for_each_group(open, [&](GroupId group) {
-    if (cursors[group] == queues[group].end() || !roster.any_assignable(group)) {
+    if (cursors[group] == queues[group].end() || !anybody_for(*cursors[group])) {
       open &= ~group_bit(group);
     } else if (oldest == nullptr || cursors[group]->number < oldest->number) {
       oldest = &*cursors[group];

@@ -40,6 +40,15 @@ struct Dispatcher::Impl {
   }
 
   [[nodiscard]] Exclusion eligible(const Agent& agent, const Ticket& ticket) const;
+  [[nodiscard]] bool is_open(GroupId group) const { return (open_groups & group_bit(group)) != 0; }
+  /// Into which it overflows by now; kNoGroup: into none. What holds for a ticket holds for the older ones.
+  [[nodiscard]] GroupId overflow_of(const Ticket& ticket) const;
+  /// Whether there is anybody in its groups who could be assigned something, holds aside.
+  [[nodiscard]] bool anybody_for(const Ticket& ticket) const;
+  /// A place in these groups: where it may be of use.
+  void unsettle(GroupSet groups);
+  /// Notes which conversations of the group have waited long enough to overflow.
+  void mark_overflows(GroupId group);
   [[nodiscard]] ListPage list_groups(const Agent& agent, uint64_t after, std::span<Listed> out,
                                      bool only_queued) const;
   void enqueue(Ticket& ticket);
@@ -73,6 +82,10 @@ struct Dispatcher::Impl {
   uint64_t openings = 0;
   GroupSet unsettled = 0;
   GroupSet moved = 0;  ///< groups whose queue changed since flush_positions()
+  GroupSet open_groups = ~GroupSet{0};
+  GroupSet overflow_timed = 0;                    ///< groups that overflow after a time
+  std::array<GroupSet, kGroupsMax> fed_by{};      ///< groups that overflow into this one
+  std::array<uint64_t, kGroupsMax> overflowed{};  ///< up to this number the group's tickets overflow
 
   Slab<Ticket> tickets;
   HandleMap by_key;

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "chat/counting_resource.h"
@@ -18,11 +20,15 @@ constexpr int64_t kSecond = 1'000'000'000;
 constexpr uint32_t kGroups = 3;
 constexpr uint32_t kAgents = 7;
 constexpr uint32_t kNobody = UINT32_MAX;
+/// The first after a time, the second while it is closed, in a circle; the third nowhere.
+constexpr std::array<Dispatcher::Overflow, kGroupsMax> kOverflow{
+    {{.to = 1, .after_ns = 45 * kSecond}, {.to = 0}}};
 
 /// What the rules say, in the plainest form: vectors and loops.
 struct Model {
   struct Chat {
     uint64_t order = 0;
+    int64_t opened_at = 0;
     GroupId group = 0;
     ConversationState state = ConversationState::queued;
     uint32_t owner = kNobody;
@@ -44,10 +50,13 @@ struct Model {
     uint32_t token = 0;
     uint32_t word = Dispatcher::kTokenCapacity;
     uint64_t last_assigned = 0;
+    uint32_t met = 0;  ///< how many were known before it
   };
 
   std::map<uint32_t, Chat> chats;
   std::vector<Agent> agents{kAgents};
+  std::array<bool, kGroups> open{true, true, true};
+  int64_t now = 0;
 
   [[nodiscard]] uint32_t load(uint32_t agent) const {
     return static_cast<uint32_t>(std::count_if(chats.begin(), chats.end(),
@@ -56,9 +65,21 @@ struct Model {
   [[nodiscard]] uint32_t capacity(uint32_t agent) const {
     return std::min(agents[agent].token, agents[agent].word);
   }
+  [[nodiscard]] bool works_for(uint32_t agent, GroupId group) const {
+    return open[group] && (agents[agent].groups & group_bit(group)) != 0;
+  }
+  /// Into which it overflows by now.
+  [[nodiscard]] std::optional<GroupId> overflow(const Chat& chat) const {
+    const Dispatcher::Overflow& rule = kOverflow[chat.group];
+    if (rule.to == kNoGroup) return std::nullopt;
+    const bool waited = rule.after_ns != Dispatcher::kNoDeadline && chat.opened_at + rule.after_ns <= now;
+    return waited || !open[chat.group] ? std::optional(rule.to) : std::nullopt;
+  }
   [[nodiscard]] bool eligible(uint32_t agent, const Chat& chat) const {
     const Agent& a = agents[agent];
-    return a.connected && a.status == Presence::online && (a.groups & group_bit(chat.group)) != 0 &&
+    const std::optional<GroupId> other = overflow(chat);
+    return a.connected && a.status == Presence::online &&
+           (works_for(agent, chat.group) || (other && works_for(agent, *other))) &&
            load(agent) < capacity(agent) && chat.held_from != agent;
   }
   /// A transfer to that agent.
@@ -76,13 +97,14 @@ struct Model {
     chat.held_from = kNobody;
     ++chat.owner_epoch;
   }
-  /// The preferred agent, else of all eligible agents one with the lowest load / capacity, among these the
-  /// longest without an assignment.
+  /// The preferred agent, else of all eligible agents, those of its own group first, one with the lowest
+  /// load / capacity, among these the longest without an assignment, or the one met first.
   [[nodiscard]] std::optional<uint32_t> best(const Chat& chat) const {
     if (chat.preferred != kNobody && eligible(chat.preferred, chat)) return chat.preferred;
     std::optional<uint32_t> found;
-    const auto worth = [this](uint32_t a) {
-      return std::pair(static_cast<double>(load(a)) / capacity(a), agents[a].last_assigned);
+    const auto worth = [this, &chat](uint32_t a) {
+      return std::tuple(!works_for(a, chat.group), static_cast<double>(load(a)) / capacity(a),
+                        agents[a].last_assigned, agents[a].met);
     };
     for (uint32_t a = 0; a < kAgents; ++a) {
       if (eligible(a, chat) && (!found || worth(a) < worth(*found))) found = a;
@@ -124,6 +146,8 @@ class RandomDay {
       connect();
     } else if (what < 90) {
       disconnect();
+    } else if (what < 93) {
+      hours();
     } else {
       pass();
     }
@@ -153,6 +177,7 @@ class RandomDay {
     const uint32_t opening = ++openings_[n];
     const uint32_t preferred = pick(3) == 0 && d_.agents() > 0 ? pick(d_.agents()) : kNoAgent;
     model_.chats[n] = {.order = ++opened_,
+                       .opened_at = now_,
                        .group = pick(kGroups),
                        .owner_epoch = epochs_[n],
                        .opening = opening,
@@ -184,11 +209,11 @@ class RandomDay {
     Code expected = Code::ok;
     if (it == model_.chats.end()) {
       expected = Code::closed;
-    } else if ((model_.agents[a].groups & group_bit(it->second.group)) == 0) {
-      expected = Code::not_yours;
     } else if (it->second.owner == a) {
       claims_[n] = {.agent = a, .anew = false};
       it->second.state = ConversationState::active;
+    } else if ((model_.agents[a].groups & group_bit(it->second.group)) == 0) {
+      expected = Code::not_yours;
     } else if (it->second.state == ConversationState::active) {
       expected = Code::taken;
     } else if (model_.load(a) >= model_.capacity(a)) {
@@ -242,6 +267,12 @@ class RandomDay {
     d_.closed(key(n), now_);
   }
 
+  void hours() {
+    const uint32_t group = pick(kGroups);
+    model_.open[group] = pick(2) == 0;
+    d_.group_hours(group, model_.open[group], now_);
+  }
+
   void presence() {
     const uint32_t a = pick(kAgents);
     const auto status = static_cast<Presence>(pick(6) < 3 ? 0 : pick(4));
@@ -256,6 +287,7 @@ class RandomDay {
   void connect() {
     const uint32_t a = pick(kAgents);
     Model::Agent& agent = model_.agents[a];
+    if (!agent.known) agent.met = d_.agents();
     if (!agent.known || pick(4) == 0) agent.key = Handle(3, ++endpoints_, a);
     agent.known = agent.connected = true;
     agent.in_grace = false;
@@ -280,6 +312,7 @@ class RandomDay {
     const int64_t until = d_.next_deadline_ns();
     now_ += pick(2) == 0 ? pick(3) * kSecond : pick(40) * kSecond;
     if (until != Dispatcher::kNoDeadline && pick(2) == 0) now_ = std::max(now_, until);
+    model_.now = now_;
     for (auto& [n, chat] : model_.chats) {
       if (chat.state == ConversationState::assigned && chat.accept_until <= now_) {
         expect_requeue(chat, Reason::timeout);
@@ -381,7 +414,17 @@ class RandomDay {
                 agent.connected || agent.in_grace ? agent.status : Presence::offline);
     }
     if (pick(8) == 0) check_positions();
+    if (pick(8) == 0) check_explanations();
     ASSERT_GE(d_.next_deadline_ns(), now_ - 1);
+  }
+
+  /// Assignments and explanations come from the same rules.
+  void check_explanations() {
+    for (const auto& [n, chat] : model_.chats) {
+      for (uint32_t i = 0; i < d_.agents(); ++i) {
+        ASSERT_EQ(d_.eligible(i, key(n)) == Exclusion::none, model_.eligible(number_of(i), chat));
+      }
+    }
   }
 
   void check_positions() {
@@ -400,7 +443,7 @@ class RandomDay {
   }
 
   std::mt19937_64 random_;
-  Model model_;
+  Model model_{.now = kSecond};
   std::map<uint32_t, uint32_t> openings_;
   std::map<uint32_t, uint32_t> epochs_;
   uint64_t opened_ = 0;
@@ -410,9 +453,12 @@ class RandomDay {
   std::map<uint32_t, Claim> claims_;  ///< by conversation
   int64_t now_ = kSecond;
   CountingResource memory_;
-  Dispatcher d_{
-      {.groups = kGroups, .agents_max = kAgents, .conversations_max = 64, .accept_ns = 20 * kSecond},
-      memory_};
+  Dispatcher d_{{.groups = kGroups,
+                 .agents_max = kAgents,
+                 .conversations_max = 64,
+                 .accept_ns = 20 * kSecond,
+                 .overflow = kOverflow},
+                memory_};
 };
 
 TEST(DispatcherModel, AgreesWithTheNaiveModelAfterEveryOfManyRandomEvents) {

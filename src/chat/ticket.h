@@ -18,6 +18,7 @@ struct Ticket {
   ConversationKey key;
   int64_t deadline_ns = 0;
   int64_t queued_at_ns = 0;
+  int64_t opened_at_ns = 0;
   GroupId group = 0;
   uint32_t opening = 0;
   uint32_t owner_epoch = 0;

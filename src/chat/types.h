@@ -21,6 +21,8 @@ using AgentKey = Handle;
 /// Place of a group in the configuration, from 0.
 using GroupId = uint32_t;
 
+inline constexpr GroupId kNoGroup = UINT32_MAX;
+
 /// Groups of one process; a set of groups is one word (see GroupSet).
 inline constexpr uint32_t kGroupsMax = 64;
 /// Bit g stands for group g.

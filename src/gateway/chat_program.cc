@@ -41,7 +41,7 @@ uint32_t share_of(uint32_t total, uint32_t shards) {
   return std::max<uint32_t>(1, (total + shards - 1) / shards);
 }
 
-Conversations::Options conversation_options(const Settings& s, const Layout& layout,
+Conversations::Options conversation_options(const Settings& s, const GroupRules& rules, const Layout& layout,
                                             int64_t process_start_ms) {
   return {.groups = s.groups,
           .conversations_max = share_of(s.conversations_max, layout.chat_shards),
@@ -49,14 +49,17 @@ Conversations::Options conversation_options(const Settings& s, const Layout& lay
           .accept_ms = s.accept_ms,
           .pool_bytes_max = s.pool_bytes_max,
           .process_start_ms = process_start_ms,
-          .dispatcher = layout.dispatcher()};
+          .dispatcher = layout.dispatcher(),
+          .rules = rules};
 }
 
-chat::Dispatcher::Options dispatcher_options(const Settings& s, const Layout& layout) {
+chat::Dispatcher::Options dispatcher_options(const Settings& s, const GroupRules& rules,
+                                             const Layout& layout) {
   return {.groups = static_cast<uint32_t>(s.groups.size()),
           .conversations_max = share_of(s.conversations_max, layout.chat_shards) * layout.chat_shards,
           .accept_ns = s.accept_ms * kMsNs,
-          .grace_ns = s.agent_grace_ms * kMsNs};
+          .grace_ns = s.agent_grace_ms * kMsNs,
+          .overflow = rules.overflow};
 }
 
 /// Everybody who is connected, should all be at home here, and everybody whose conversation is not closed
@@ -83,7 +86,8 @@ struct ChatProgram::Parts {
         tracer(shard.clock(), program.metrics_, program.tracer_options()),
         courier(shard, back, sessions, directory, tracer, program.metrics_),
         conversations(shard, back, courier, directory, tracer, program.metrics_,
-                      conversation_options(program.settings_, program.layout_, program.process_start_ms_)),
+                      conversation_options(program.settings_, program.rules_, program.layout_,
+                                           program.process_start_ms_)),
         dialogue(shard, sessions, directory, courier, conversations, tracer, program.metrics_,
                  program.settings_, program.secrets_, program.replies_,
                  {.shards = program.layout_.chat_shards,
@@ -94,7 +98,8 @@ struct ChatProgram::Parts {
     sessions.set_events(dialogue);
     courier.set_page_listener(conversations);
     if (shard.id() == program.layout_.dispatcher()) {
-      desk.emplace(shard, back, program.metrics_, dispatcher_options(program.settings_, program.layout_),
+      desk.emplace(shard, back, program.metrics_,
+                   dispatcher_options(program.settings_, program.rules_, program.layout_), program.rules_,
                    program.layout_.chat_shards);
     }
   }
@@ -111,10 +116,11 @@ struct ChatProgram::Parts {
   Timer listen{kListenTimer, 0};
 };
 
-ChatProgram::ChatProgram(const Settings& settings, const auth::Secrets& secrets, const Layout& layout,
-                         const Door& door, Published<CannedReplies>& replies, int64_t process_start_ms,
-                         GatewayMetrics& metrics, std::function<void()> on_started)
+ChatProgram::ChatProgram(const Settings& settings, const GroupRules& rules, const auth::Secrets& secrets,
+                         const Layout& layout, const Door& door, Published<CannedReplies>& replies,
+                         int64_t process_start_ms, GatewayMetrics& metrics, std::function<void()> on_started)
     : settings_(settings),
+      rules_(rules),
       secrets_(secrets),
       layout_(layout),
       door_(door),
@@ -308,6 +314,8 @@ void ChatProgram::on_timer(Timer& timer) {
       return parts_->dialogue.on_grace(timer);
     case Dialogue::kPresenceTimer:
       return parts_->dialogue.on_presence_due();
+    case DispatchDesk::kHoursTimer:
+      return parts_->desk->on_hours();
     case DispatchDesk::kDeadlineTimer:
       return parts_->desk->on_deadline();
     case kListenTimer:

@@ -36,9 +36,9 @@ class ChatProgram final : public ShardProgram {
  public:
   /// `door` and `replies` are shared by all chat shards; `on_started` is called once, at the end of start().
   /// All references outlive the program.
-  ChatProgram(const Settings& settings, const auth::Secrets& secrets, const Layout& layout, const Door& door,
-              Published<CannedReplies>& replies, int64_t process_start_ms, GatewayMetrics& metrics,
-              std::function<void()> on_started);
+  ChatProgram(const Settings& settings, const GroupRules& rules, const auth::Secrets& secrets,
+              const Layout& layout, const Door& door, Published<CannedReplies>& replies,
+              int64_t process_start_ms, GatewayMetrics& metrics, std::function<void()> on_started);
   ~ChatProgram() override;
 
   /// For tests, before start(): see Tracer::Options::hook.
@@ -78,6 +78,7 @@ class ChatProgram final : public ShardProgram {
   void on_dispatcher_word(const Mail& mail, MailKind kind);
 
   const Settings& settings_;
+  const GroupRules& rules_;
   const auth::Secrets& secrets_;
   const Layout layout_;
   const Door door_;

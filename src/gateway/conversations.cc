@@ -270,14 +270,18 @@ void Conversations::reopen(const OpenRequest& request, hub::Endpoint& visitor) {
 void Conversations::answer_opened(const Opener& opener, const ConversationRecord& record) {
   const chat::Conversation& machine = record.machine;
   const bool queued = machine.state() == chat::ConversationState::queued;
-  courier_.answer(opener.connection, wire::Opened{.ref = opener.ref,
-                                                  .conversation = machine.id(),
-                                                  .epoch = machine.epoch(),
-                                                  .seq = machine.last_seq(),
-                                                  .state = wire_term(machine.state()),
-                                                  .position = queued ? record.position.position : 0,
-                                                  .has_eta = queued && record.position.has_eta,
-                                                  .eta_ms = record.position.eta_ms});
+  const OpenState group = queued ? options_.rules.state(machine.group(), wall_ms()) : OpenState{};
+  courier_.answer(opener.connection,
+                  wire::Opened{.ref = opener.ref,
+                               .conversation = machine.id(),
+                               .epoch = machine.epoch(),
+                               .seq = machine.last_seq(),
+                               .state = wire_term(machine.state()),
+                               .position = queued ? record.position.position : 0,
+                               .has_eta = queued && record.position.has_eta,
+                               .eta_ms = record.position.eta_ms,
+                               .closed = !group.open,
+                               .opens_at = group.open ? 0 : static_cast<uint64_t>(group.changes_at_ms)});
 }
 
 }  // namespace taut::gateway

@@ -16,6 +16,7 @@
 #include "gateway/conversation_request.h"
 #include "gateway/courier.h"
 #include "gateway/gateway_metrics.h"
+#include "gateway/group_rules.h"
 #include "gateway/listing.h"
 #include "gateway/mails.h"
 #include "gateway/resume_pager.h"
@@ -79,6 +80,7 @@ class Conversations final : public PageListener {
     size_t pool_bytes_max = 0;
     int64_t process_start_ms = 0;
     ShardId dispatcher = 0;
+    const GroupRules& rules;  ///< outlives them
   };
 
   Conversations(Shard& shard, hub::BlockReturn& back, Courier& courier, hub::Directory& directory,

@@ -27,7 +27,8 @@ class ConversationsTest : public testing::Test, protected SessionEvents {
                        .history_items = history_items,
                        .accept_ms = 30'000,
                        .pool_bytes_max = pool_bytes_max,
-                       .dispatcher = 1}) {
+                       .dispatcher = 1,
+                       .rules = rules}) {
     sessions.set_events(*this);
     courier.set_page_listener(conversations);
     here.program.at_flush = [this] { sessions.flush(); };
@@ -207,6 +208,7 @@ class ConversationsTest : public testing::Test, protected SessionEvents {
   hub::Endpoint& visitor = *directory.find_or_create(Role::visitor, "v1");
   Tracer tracer{clock, metrics, {}};
   Courier courier{here.shard, here.back(), sessions, directory, tracer, metrics};
+  GroupRules rules;
   Conversations conversations;
   std::vector<Handle> all;
   std::vector<Block*> hoard;

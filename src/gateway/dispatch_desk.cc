@@ -1,5 +1,6 @@
 #include "gateway/dispatch_desk.h"
 
+#include <algorithm>
 #include <variant>
 
 #include "base/assert.h"
@@ -10,17 +11,22 @@
 namespace taut::gateway {
 
 DispatchDesk::DispatchDesk(Shard& shard, hub::BlockReturn& back, GatewayMetrics& metrics,
-                           const chat::Dispatcher::Options& options, uint32_t chat_shards)
+                           const chat::Dispatcher::Options& options, const GroupRules& rules,
+                           uint32_t chat_shards)
     : shard_(shard),
       back_(back),
       metrics_(metrics),
       memory_(shard.pool()),
       dispatcher_(options, memory_),
       chat_shards_(chat_shards),
-      groups_(options.groups) {}
+      groups_(options.groups),
+      rules_(rules) {
+  on_hours();
+}
 
 DispatchDesk::~DispatchDesk() {
   shard_.timers().cancel(deadline_);
+  shard_.timers().cancel(hours_);
 }
 
 void DispatchDesk::agent_connected(const AgentMail& word) {
@@ -108,6 +114,19 @@ void DispatchDesk::explain_wanted(const InquiryMail& mail) {
 void DispatchDesk::on_deadline() {
   dispatcher_.advance(shard_.now_ns());
   send_effects();
+}
+
+void DispatchDesk::on_hours() {
+  const int64_t wall_ms = shard_.clock().wall_ms();
+  int64_t wait_ms = INT64_MAX;
+  for (chat::GroupId group = 0; group < groups_; ++group) {
+    const OpenState state = rules_.state(group, wall_ms);
+    dispatcher_.group_hours(group, state.open, shard_.now_ns());
+    if (state.changes_at_ms != INT64_MAX)
+      wait_ms = std::min({wait_ms, state.changes_at_ms - wall_ms, kCalendarMs});
+  }
+  send_effects();
+  if (wait_ms != INT64_MAX) shard_.timers().arm(hours_, shard_.now_ns() + wait_ms * 1'000'000);
 }
 
 void DispatchDesk::end_turn() {

@@ -7,6 +7,7 @@
 #include "chat/dispatcher.h"
 #include "core/shard.h"
 #include "gateway/gateway_metrics.h"
+#include "gateway/group_rules.h"
 #include "gateway/mails.h"
 #include "hub/block_return.h"
 
@@ -17,9 +18,14 @@ namespace taut::gateway {
 class DispatchDesk {
  public:
   static constexpr uint32_t kDeadlineTimer = 32;
+  static constexpr uint32_t kHoursTimer = 33;
+  /// The longest time between two looks at the calendar: it may have been set meanwhile, and a timer is late
+  /// by up to a thirtieth of its time.
+  static constexpr int64_t kCalendarMs = 10'000;
 
+  /// `rules` outlives it; its overflow stands in `options`, too.
   DispatchDesk(Shard& shard, hub::BlockReturn& back, GatewayMetrics& metrics,
-               const chat::Dispatcher::Options& options, uint32_t chat_shards);
+               const chat::Dispatcher::Options& options, const GroupRules& rules, uint32_t chat_shards);
   DispatchDesk(const DispatchDesk&) = delete;
   DispatchDesk& operator=(const DispatchDesk&) = delete;
   ~DispatchDesk();
@@ -36,6 +42,8 @@ class DispatchDesk {
   void list_wanted(Block* page);
   void explain_wanted(const InquiryMail& mail);
   void on_deadline();
+  /// Opens and closes groups by their working hours.
+  void on_hours();
 
   /// Once per turn: positions, and the timer for what is due next.
   void end_turn();
@@ -54,7 +62,9 @@ class DispatchDesk {
   uint32_t groups_;
   uint32_t agents_named_ = 0;
   bool touched_ = false;
+  const GroupRules& rules_;
   Timer deadline_{kDeadlineTimer, 0};
+  Timer hours_{kHoursTimer, 0};
 };
 
 }  // namespace taut::gateway

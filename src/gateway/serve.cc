@@ -33,6 +33,7 @@
 #include "gateway/chat_program.h"
 #include "gateway/data_directory.h"
 #include "gateway/gateway_metrics.h"
+#include "gateway/group_rules.h"
 #include "gateway/http_service.h"
 #include "gateway/service_manager.h"
 #include "net/socket.h"
@@ -67,6 +68,7 @@ class Server {
   [[nodiscard]] Status run();
 
  private:
+  [[nodiscard]] Status load_rules();
   [[nodiscard]] Status make_shards();
   void ask_the_host();
   void start_threads();
@@ -89,6 +91,7 @@ class Server {
   Topology topology_;
   std::optional<CpuLatencyHold> latency_hold_;
   Layout layout_;
+  GroupRules rules_;
   std::optional<auth::Secrets> secrets_;
   std::optional<auth::AdminKey> admin_key_;
   net::Fd data_lock_;
@@ -141,7 +144,18 @@ Status listen_on(const HostPort& address, net::Fd& listener) {
   return {};
 }
 
+Status Server::load_rules() {
+  Result<GroupRules> rules = read_group_rules(settings_);
+  if (!rules) return std::unexpected(rules.error());
+  Result<TimeZone> zone = TimeZone::load(settings_.timezone, clock_.wall_ms() / 1'000);
+  if (!zone) return std::unexpected(zone.error());
+  rules_ = std::move(*rules);
+  rules_.zone = std::move(*zone);
+  return {};
+}
+
 Status Server::prepare() {
+  if (const Status loaded = load_rules(); !loaded) return loaded;
   if (!settings_.data.empty()) {
     Result<net::Fd> lock = lock_data_directory(settings_.data);
     if (!lock) return std::unexpected(lock.error());
@@ -241,8 +255,9 @@ void Server::start_threads() {
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     metrics_.push_back(std::make_unique<GatewayMetrics>());
     programs_.push_back(std::make_unique<ChatProgram>(
-        settings_, *secrets_, layout_, Door{listener_.get(), compact_listener_.get(), certificate_.get()},
-        *replies_, process_start_ms, *metrics_.back(), [&started] { started.count_down(); }));
+        settings_, rules_, *secrets_, layout_,
+        Door{listener_.get(), compact_listener_.get(), certificate_.get()}, *replies_, process_start_ms,
+        *metrics_.back(), [&started] { started.count_down(); }));
   }
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     threads_.emplace_back([this, id] { shards_[id]->run(*programs_[id]); });

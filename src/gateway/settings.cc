@@ -6,6 +6,7 @@
 #include "auth/jwt.h"
 #include "chat/types.h"
 #include "core/mesh.h"
+#include "gateway/group_rules.h"
 #include "gateway/settings_network.h"
 
 namespace taut::gateway {
@@ -72,6 +73,24 @@ void add_chat(std::vector<ConfigRow>& rows, Settings& s) {
                   .field = &s.replies_file,
                   .help = "JSON file with the agents' canned replies; read again on SIGHUP",
                   .value_name = "FILE"});
+  rows.push_back({.key = "hours",
+                  .section = "Chat",
+                  .field = &s.hours,
+                  .help = "Working hours of a group, like \"sales=Mo-Fr 09:00-12:00,13:00-18:00,Sa "
+                          "10:00-14:00\"; may repeat; a group without is always open",
+                  .value_name = "GROUP=HOURS"});
+  rows.push_back({.key = "timezone",
+                  .section = "Chat",
+                  .field = &s.timezone,
+                  .help = "Time zone of --hours: UTC, an offset like +05:30, or a name like Europe/Berlin",
+                  .value_name = "ZONE",
+                  .check = TimeZone::check});
+  rows.push_back({.key = "overflow",
+                  .section = "Chat",
+                  .field = &s.overflows,
+                  .help = "Group whose agents help out: \"sales=support after 2min\" (at once while sales is "
+                          "closed), or \"sales=support when closed\"; may repeat, once for each group",
+                  .value_name = "RULE"});
   rows.push_back({.key = "accept-ms",
                   .section = "Chat",
                   .field = &s.accept_ms,
@@ -284,6 +303,7 @@ Status check(const Settings& s) {
                 std::to_string(chat::kGroupsMax));
   }
   if (has_twice(s.groups)) return fail("--group names the same group twice: remove one");
+  if (const Result<GroupRules> rules = read_group_rules(s); !rules) return std::unexpected(rules.error());
   return {};
 }
 

@@ -43,6 +43,9 @@ struct Settings {
   // Chat
   std::vector<std::string> groups{"default"};  ///< never empty, each a valid id, no duplicates
   std::string replies_file;                    ///< canned replies; empty: none
+  std::string timezone = "UTC";
+  std::vector<std::string> hours;      ///< as GroupRules reads them
+  std::vector<std::string> overflows;  ///< as GroupRules reads them
   uint32_t accept_ms = 30'000;
   uint32_t agent_grace_ms = 30'000;
   uint32_t visitor_grace_ms = 180'000;

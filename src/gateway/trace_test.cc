@@ -65,7 +65,7 @@ class TracedServer : public testing::Test {
       Shard::Options options{.id = id};
       options.pool = {.home = static_cast<uint16_t>(id), .base_bytes = 0, .bytes_max = size_t{256} << 20};
       m.shard = std::make_unique<Shard>(options, clock, *m.poller, mesh, *m.log);
-      m.program = std::make_unique<ChatProgram>(settings, secrets, Layout{.chat_shards = kShards},
+      m.program = std::make_unique<ChatProgram>(settings, rules, secrets, Layout{.chat_shards = kShards},
                                                 Door{.listener = listener.get()}, replies, clock.wall_ms(),
                                                 m.metrics, [] {});
       m.program->set_trace_hook([this](Stage stage) {
@@ -174,6 +174,7 @@ class TracedServer : public testing::Test {
 
   ManualClock clock;
   Mesh mesh{{.members = kShards + 1}};
+  GroupRules rules;
   Settings settings;
   auth::Secrets secrets{[] {
     std::vector<auth::Secret> all;

@@ -161,6 +161,8 @@ void put(Sink& sink, const Opened& m) {
   plain(sink, R"(,"state":)", name_of(m.state));
   if (m.position != 0) number(sink, R"(,"position":)", m.position);
   if (m.has_eta) number(sink, R"(,"eta_ms":)", m.eta_ms);
+  if (m.closed) boolean(sink, R"(,"open":)", false);
+  if (m.opens_at != 0) number(sink, R"(,"opens_at":)", m.opens_at);
   sink.literal("}");
 }
 

@@ -40,6 +40,8 @@ struct Opened {
   uint64_t position = 0;  ///< 1 = next; 0: left out
   bool has_eta = false;
   uint64_t eta_ms = 0;
+  bool closed = false;    ///< its group does not work now: `open` is false
+  uint64_t opens_at = 0;  ///< only when closed; 0: left out
 };
 
 struct Ack {

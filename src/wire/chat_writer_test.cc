@@ -47,6 +47,12 @@ TEST(ChatWriter, WritesOpened) {
   m.has_eta = true;
   EXPECT_EQ(json_of(m),
             R"({"type":"opened","conversation":"c1","ref":1,"epoch":1,"seq":1,"state":"queued","eta_ms":0})");
+  m.has_eta = false;
+  m.closed = true;
+  m.opens_at = 7;
+  EXPECT_EQ(
+      json_of(m),
+      R"({"type":"opened","conversation":"c1","ref":1,"epoch":1,"seq":1,"state":"queued","open":false,"opens_at":7})");
 }
 
 TEST(ChatWriter, WritesAck) {
