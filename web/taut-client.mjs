@@ -172,6 +172,11 @@ export class TautClient extends EventTarget {
     return this.#request({ type: 'rate', conversation, rating, text });
   }
 
+  /** The owner sends the visitor away for a time, a day unless said. */
+  block(conversation, { seconds } = {}) {
+    return this.#request({ type: 'block', conversation, seconds });
+  }
+
   /** The canned replies of the agent's groups. */
   replies() {
     return this.#request({ type: 'replies' });

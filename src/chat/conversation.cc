@@ -139,7 +139,7 @@ Change Conversation::close(const Party& by) {
 
 Change Conversation::rate() {
   if (state_ != ConversationState::closed) return {.code = Code::forbidden};
-  if (rated_opening_ == opening_) return {};
+  if (rated()) return {};
   rated_opening_ = opening_;
   return change_to(ConversationState::closed, EventKind::rated);
 }

@@ -153,6 +153,7 @@ class Conversation {
   /// Event `rated`, by its visitor, once it is closed, and once for each opening: a second rating is ok and
   /// changes nothing, for it may be the first one told again. Still open: `forbidden`.
   [[nodiscard]] Change rate();
+  [[nodiscard]] bool rated() const { return rated_opening_ == opening_; }
 
   // -- Decisions of the dispatcher --
 

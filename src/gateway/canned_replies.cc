@@ -22,7 +22,7 @@ Result<std::shared_ptr<const CannedReplies>> CannedReplies::load(FileSystem& fil
   Result<std::vector<wire::CannedReply>> replies = wire::read_canned_replies(*json, text_bytes_max);
   if (!replies) return wrong(replies.error().message);
   for (wire::CannedReply& reply : *replies) {
-    chat::GroupSet set = reply.groups.empty() ? ~chat::GroupSet{0} : 0;
+    chat::GroupSet set = 0;
     for (const std::string& group : reply.groups) {
       const auto found = std::ranges::find(groups, group);
       if (found == groups.end()) return wrong("\"" + reply.name + "\": there is no group " + group);
@@ -36,7 +36,8 @@ Result<std::shared_ptr<const CannedReplies>> CannedReplies::load(FileSystem& fil
 std::vector<wire::Reply> CannedReplies::for_groups(chat::GroupSet groups) const {
   std::vector<wire::Reply> mine;
   for (const Entry& entry : entries_) {
-    if ((entry.groups & groups) != 0) mine.push_back({.name = entry.name, .text = entry.text});
+    if (entry.groups == 0 || (entry.groups & groups) != 0)
+      mine.push_back({.name = entry.name, .text = entry.text});
   }
   return mine;
 }

@@ -30,7 +30,7 @@ class CannedReplies {
   struct Entry {
     std::string name;
     std::string text;
-    chat::GroupSet groups = 0;
+    chat::GroupSet groups = 0;  ///< none: for all agents
   };
   std::vector<Entry> entries_;
 };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "gateway/blocking.h"
 #include "gateway/client_address.h"
 #include "gateway/explanation.h"
 #include "gateway/moved_connection.h"
@@ -160,20 +161,22 @@ int ChatProgram::listener(Carrier carrier) const {
 }
 
 Status ChatProgram::listen() {
-  listening_ = true;
   for (const Carrier carrier : kCarriers) {
     if (listener(carrier) < 0) continue;
     const Status added = shard_->poller().add(listener(carrier), Interest::read, token_of(carrier), true);
-    if (added) continue;
-    stop_listening();
-    return added;
+    if (!added) {
+      stop_listening();
+      return added;
+    }
+    watched_[token_of(carrier)] = true;
   }
+  listening_ = true;
   return {};
 }
 
 void ChatProgram::stop_listening() {
   for (const Carrier carrier : kCarriers) {
-    if (listening_ && listener(carrier) >= 0) shard_->poller().remove(listener(carrier));
+    if (std::exchange(watched_[token_of(carrier)], false)) shard_->poller().remove(listener(carrier));
   }
   listening_ = false;
 }
@@ -258,6 +261,8 @@ void ChatProgram::on_one(const Mail& mail) {
       std::memcpy(&effect, mail.payload.data(), sizeof(effect));
       return parts_->conversations.decide(effect);
     }
+    case MailKind::block_wanted:
+      return carry_out_block(*shard_, parts_->conversations, mail.as<InquiryMail>());
     case MailKind::explain_visit:
       return visit(*shard_, parts_->conversations, layout_.dispatcher(), mail.as<InquiryMail>());
     case MailKind::list_visit:

@@ -1,6 +1,7 @@
 // What runs on each chat shard: it hands events, mail and timers to whoever they are for.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <span>
@@ -91,6 +92,7 @@ class ChatProgram final : public ShardProgram {
   Shard* shard_ = nullptr;
   std::unique_ptr<Parts> parts_;
   hub::TokenBucket newcomers_;
+  std::array<bool, 2> watched_{};  ///< of each carrier: the poller watches its listener
   bool listening_ = false;
   bool stopping_ = false;
 };

@@ -59,10 +59,6 @@ void Conversations::decide(const chat::Requeue& decision) {
   if (change.lost.key) tell_unassigned(*record, change.lost, change.lost_reason);
 }
 
-std::string_view Conversations::last_agent(const ConversationRecord& record) const {
-  return record.agent == chat::kNoAgent ? std::string_view{} : agents_[record.agent].view();
-}
-
 void Conversations::decide(const chat::OwnerMoved& decision) {
   ConversationRecord* record = records_.find(decision.conversation);
   if (record == nullptr || !record->machine.apply(decision)) return;

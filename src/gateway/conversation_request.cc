@@ -24,6 +24,7 @@ struct PackedHeader {
   bool other_connections = false;
   uint32_t limit = 0;
   uint32_t rating = 0;
+  uint32_t seconds = 0;
   uint64_t epoch = 0;
   uint64_t seq = 0;
   uint64_t before = 0;
@@ -60,6 +61,7 @@ Block* pack(BufferPool& pool, const ConversationRequest& request, const Trace& t
                       .other_connections = request.from.other_connections,
                       .limit = request.limit,
                       .rating = request.rating,
+                      .seconds = request.seconds,
                       .epoch = request.epoch,
                       .seq = request.seq,
                       .before = request.before,
@@ -97,6 +99,7 @@ ConversationRequest unpack(const Block& block) {
                               .before = header.before,
                               .limit = header.limit,
                               .rating = header.rating,
+                              .seconds = header.seconds,
                               .from = {.kind = header.party,
                                        .connection = header.connection,
                                        .endpoint = header.endpoint,

@@ -37,10 +37,11 @@ struct ConversationRequest {
   bool on = false;          ///< typing
   bool has_cursor = false;  ///< hello: from (epoch, seq) on
   uint64_t epoch = 0;
-  uint64_t seq = 0;     ///< hello, delivered, read
-  uint64_t before = 0;  ///< history
-  uint32_t limit = 0;   ///< history
-  uint32_t rating = 0;  ///< rate
+  uint64_t seq = 0;      ///< hello, delivered, read
+  uint64_t before = 0;   ///< history
+  uint32_t limit = 0;    ///< history
+  uint32_t rating = 0;   ///< rate
+  uint32_t seconds = 0;  ///< block; 0: not said
   Requester from;
   Handle key;  ///< of the conversation, where the asker's shard knows it; zero: found by its id
   std::string_view conversation;

@@ -19,6 +19,7 @@ ConversationRequest full_request() {
           .before = 13,
           .limit = 14,
           .rating = 16,
+          .seconds = 17,
           .from = {.kind = chat::PartyKind::agent,
                    .connection = Handle(1, 2, 3),
                    .endpoint = Handle(4, 5, 6),
@@ -49,6 +50,7 @@ void expect_same(const ConversationRequest& a, const ConversationRequest& b) {
   EXPECT_EQ(a.before, b.before);
   EXPECT_EQ(a.limit, b.limit);
   EXPECT_EQ(a.rating, b.rating);
+  EXPECT_EQ(a.seconds, b.seconds);
   EXPECT_EQ(a.from.kind, b.from.kind);
   EXPECT_EQ(a.from.connection, b.from.connection);
   EXPECT_EQ(a.from.endpoint, b.from.endpoint);

@@ -6,6 +6,13 @@
 
 namespace taut::gateway {
 
+namespace {
+
+/// Reason of the event and of the goodbye.
+constexpr std::string_view kBlocked = "blocked";
+
+}  // namespace
+
 void Conversations::handle(const ConversationRequest& request) {
   switch (request.type) {
     case wire::ClientType::send:
@@ -20,6 +27,8 @@ void Conversations::handle(const ConversationRequest& request) {
       return transfer(request);
     case wire::ClientType::close:
       return close(request);
+    case wire::ClientType::block:
+      return block(request);
     case wire::ClientType::history:
       return history(request);
     case wire::ClientType::typing:
@@ -176,41 +185,78 @@ void Conversations::finish_close(ConversationRecord& record, const chat::Change&
 void Conversations::rate(const ConversationRequest& request) {
   ConversationRecord* record = find_for(request);
   if (record == nullptr) return;
-  if (short_of_memory()) {
-    return refuse(request.from, request.conversation, wire::ErrorCode::overloaded,
-                  "no memory for the rating");
-  }
-  const chat::Change change = record->machine.rate();
-  if (change.code != chat::Code::ok) {
+  if (record->machine.state() != chat::ConversationState::closed) {
     return refuse(request.from, request.conversation, wire::ErrorCode::forbidden,
                   "a conversation is rated once it is closed");
   }
-  Block* item = !change.changed ? nullptr
-                                : append_event(*record, {.conversation = record->machine.id(),
-                                                         .epoch = change.epoch,
-                                                         .seq = change.seq,
-                                                         .event = wire::EventKind::rated,
-                                                         .agent = last_agent(*record),
-                                                         .group = options_.groups[record->machine.group()],
-                                                         .reason = {},
-                                                         .rating = request.rating,
-                                                         .text = request.text,
-                                                         .owner_epoch = change.owner_epoch,
-                                                         .ts = static_cast<uint64_t>(wall_ms())});
-  courier_.answer(request.from.connection, wire::Ok{.ref = request.from.ref});
-  if (item == nullptr) return;
+  if (record->machine.rated())
+    return courier_.answer(request.from.connection, wire::Ok{.ref = request.from.ref});
+  closed_.erase(closed_.iterator_to(*record));  // it must not be what makes room for its own event
+  const bool room = !short_of_memory();
+  Block* item = room ? append_rating(*record, request) : nullptr;
+  closed_.push_back(*record);
+  if (!room) {
+    return refuse(request.from, request.conversation, wire::ErrorCode::overloaded,
+                  "no memory for the rating");
+  }
   metrics_.ratings.add(1);
   metrics_.rating_points.add(request.rating);
+  courier_.answer(request.from.connection, wire::Ok{.ref = request.from.ref});
   push_to_visitor(*record, item, Handle{});
 }
 
+Block* Conversations::append_rating(ConversationRecord& record, const ConversationRequest& request) {
+  const chat::Change change = record.machine.rate();
+  const bool known = record.agent != chat::kNoAgent;
+  return append_event(record, {.conversation = record.machine.id(),
+                               .epoch = change.epoch,
+                               .seq = change.seq,
+                               .event = wire::EventKind::rated,
+                               .agent = known ? agents_[record.agent].view() : std::string_view{},
+                               .group = options_.groups[record.machine.group()],
+                               .reason = {},
+                               .rating = request.rating,
+                               .text = request.text,
+                               .owner_epoch = change.owner_epoch,
+                               .ts = static_cast<uint64_t>(wall_ms())});
+}
+
+void Conversations::block(const ConversationRequest& request) {
+  ConversationRecord* record = find_for(request);
+  if (record == nullptr) return;
+  const chat::Change change = record->machine.close(record->party(request.from));
+  if (change.code != chat::Code::ok) return refuse(request.from, request.conversation, change.code);
+  const std::string visitor = record->visitor_id;  // what follows may forget what is closed
+  finish_close(*record, change, request.from.id, kBlocked, &request.from);
+  block_visitor(visitor, request.seconds != 0 ? request.seconds : BlockedVisitors::kSecondsDefault);
+}
+
+void Conversations::block_visitor(std::string_view id, uint32_t seconds) {
+  if (seconds == 0) {
+    blocked_.unblock(id);
+  } else {
+    blocked_.block(id, shard_.now_ns() + int64_t{seconds} * 1'000'000'000);
+    if (hub::Endpoint* visitor = directory_.find(Role::visitor, id); visitor != nullptr) {
+      close_all_of(*visitor, kBlocked, false);
+      courier_.close_connections(*visitor, wire::CloseCode::blocked, kBlocked);
+    }
+  }
+  metrics_.visitors_blocked.store(blocked_.size());
+}
+
 void Conversations::visitor_left(const hub::Endpoint& visitor) {
+  close_all_of(visitor, "offline", true);
+}
+
+void Conversations::close_all_of(const hub::Endpoint& visitor, std::string_view reason, bool queued_only) {
   const std::vector<hub::Topic> topics = visitor.topics;  // closing takes them out of the list
   for (const hub::Topic& topic : topics) {
     ConversationRecord* record = records_.find(topic.key);
-    if (record == nullptr || record->machine.state() != chat::ConversationState::queued) continue;
+    if (record == nullptr) continue;
+    if (queued_only && record->machine.state() != chat::ConversationState::queued) continue;
+    answer_openers(*record);
     const chat::Change change = record->machine.close({.kind = chat::PartyKind::system, .id = {}});
-    if (change.changed) finish_close(*record, change, {}, "offline", nullptr);
+    if (change.changed) finish_close(*record, change, {}, reason, nullptr);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "chat/conversation.h"
 #include "chat/last_agents.h"
 #include "core/shard.h"
+#include "gateway/blocked_visitors.h"
 #include "gateway/conversation_request.h"
 #include "gateway/courier.h"
 #include "gateway/gateway_metrics.h"
@@ -99,6 +100,13 @@ class Conversations final : public PageListener {
   /// agent.
   void visitor_left(const hub::Endpoint& visitor);
 
+  /// Ends what the visitor has open and all its connections, and lets none in for so long; 0: lets it in
+  /// again.
+  void block_visitor(std::string_view id, uint32_t seconds);
+  [[nodiscard]] bool is_blocked(std::string_view visitor) {
+    return blocked_.blocks(visitor, shard_.now_ns());
+  }
+
   // -- from the dispatcher --
 
   void agent_named(uint32_t index, std::string_view id);
@@ -161,8 +169,11 @@ class Conversations final : public PageListener {
   void close(const ConversationRequest& request);
   void finish_close(ConversationRecord& record, const chat::Change& change, std::string_view agent,
                     std::string_view reason, const Requester* asked_by);
+  void block(const ConversationRequest& request);
+  void close_all_of(const hub::Endpoint& visitor, std::string_view reason, bool queued_only);
   void history(const ConversationRequest& request);
   void rate(const ConversationRequest& request);
+  [[nodiscard]] Block* append_rating(ConversationRecord& record, const ConversationRequest& request);
   void signal(const ConversationRequest& request);
   void attach(const ConversationRequest& request);
   void attach_agent(const ConversationRequest& request, ConversationRecord& record);
@@ -196,8 +207,6 @@ class Conversations final : public PageListener {
               Lane lane = Lane::answer);
   /// `error` but for its ref, which is the request's.
   void refuse(const Requester& from, wire::ErrorMessage error, Lane lane);
-  /// Who had it when it was closed, or has it; empty: nobody.
-  [[nodiscard]] std::string_view last_agent(const ConversationRecord& record) const;
   [[nodiscard]] std::optional<chat::GroupId> find_group(std::string_view name) const;
   [[nodiscard]] bool short_of_memory();
   [[nodiscard]] bool pool_is_full() const;
@@ -217,6 +226,7 @@ class Conversations final : public PageListener {
   ClosedList closed_;  ///< the longest closed first
   std::vector<chat::InlineId> agents_;
   chat::LastAgents last_agents_;
+  BlockedVisitors blocked_;
   Signals signals_;
   Listings listings_;
   ResumePager pager_;

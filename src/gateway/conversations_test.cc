@@ -305,6 +305,31 @@ TEST_F(ConversationsTest, AReopeningIsRefusedInAFullPoolAndPossibleAfterwards) {
   EXPECT_EQ(heard(line), (Lines{"opened", "event"}));
 }
 
+TEST_F(ConversationsTest, ARatingInAFullPoolIsRefusedAndDoesNotForgetWhatItRates) {
+  Line line = connect();
+  const ConversationRecord* record = open(line.session.self);
+  const Handle self = record->self;
+  ConversationRequest rating = request(wire::ClientType::rate, *record, from_visitor(line.session.self));
+  const std::string id(record->machine.id());
+  rating.conversation = id;
+  rating.rating = 5;
+  fill_pool();
+  conversations.handle(rating);
+  EXPECT_EQ(heard(line).back(), "error forbidden") << "the rules come before the memory";
+  close(*record, line.session.self);
+  heard(line);
+  conversations.handle(rating);
+  EXPECT_EQ(heard(line), Lines{"error overloaded"});
+  ASSERT_NE(conversations.find(self), nullptr);
+  release(hoard.size());
+  conversations.handle(rating);
+  EXPECT_EQ(heard(line), (Lines{"ok", "event"}));
+  fill_pool();
+  conversations.handle(rating);
+  EXPECT_EQ(heard(line), Lines{"ok"}) << "said again";
+  release(hoard.size());
+}
+
 TEST_F(ConversationsTest, InAFullPoolEventsTakeThePlaceOfTheOldestItems) {
   Line line = connect();
   ConversationRecord* record = open(line.session.self);

@@ -17,7 +17,7 @@ void Cors::add_headers(std::vector<wire::HttpHeader>& headers) const {
   if (request_.origin.empty() || !accepted_) return;
   headers.push_back({"Access-Control-Allow-Origin", request_.origin});
   if (request_.method != wire::HttpMethod::options) return;
-  headers.push_back({"Access-Control-Allow-Methods", "GET, HEAD, POST"});
+  headers.push_back({"Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, DELETE"});
   headers.push_back({"Access-Control-Allow-Headers", "Authorization, Content-Type"});
   headers.push_back({"Access-Control-Max-Age", "600"});
 }

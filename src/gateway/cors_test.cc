@@ -42,7 +42,7 @@ TEST(Cors, NamesAnAcceptedOriginAndNeverAStar) {
 TEST(Cors, APreflightIsToldMethodsAndHeaders) {
   EXPECT_EQ(headers_for(wire::HttpMethod::options, "https://shop.example"),
             "Vary=Origin;Access-Control-Allow-Origin=https://shop.example;"
-            "Access-Control-Allow-Methods=GET, HEAD, POST;"
+            "Access-Control-Allow-Methods=GET, HEAD, POST, PUT, DELETE;"
             "Access-Control-Allow-Headers=Authorization, Content-Type;Access-Control-Max-Age=600;");
 }
 

@@ -113,6 +113,15 @@ void Courier::deliver_now(hub::Endpoint& endpoint, const Delivery& delivery) {
   put(*last, delivery.frame, true);
 }
 
+void Courier::close_connections(const hub::Endpoint& endpoint, wire::CloseCode code,
+                                std::string_view reason) {
+  const std::vector<Handle> connections = endpoint.connections;  // closing one takes it out of the list
+  for (const Handle connection : connections) {
+    if (Session* session = sessions_.find(connection); session != nullptr)
+      sessions_.close(*session, code, reason);
+  }
+}
+
 void Courier::put(Session& session, Block* frame, bool last) {
   hub::OutQueue& out = session.connection.out();
   const FrameParts parts = frame_parts(*frame, session.carrier);

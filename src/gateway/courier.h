@@ -75,6 +75,9 @@ class Courier {
   /// A delivery whose receiver lives here.
   void receive(const Delivery& delivery);
 
+  /// A goodbye to all connections of an endpoint that lives here.
+  void close_connections(const hub::Endpoint& endpoint, wire::CloseCode code, std::string_view reason);
+
   /// For sessions that come below their limit, or go.
   void release_pages(Session& session, bool gone);
 

@@ -181,6 +181,7 @@ void Dialogue::on_message(Session& session, const wire::ClientMessage& message) 
     case wire::ClientType::decline:
     case wire::ClientType::take:
     case wire::ClientType::transfer:
+    case wire::ClientType::block:
       if (agent) return on_conversation(session, message);
       break;
     case wire::ClientType::typing:
@@ -264,6 +265,7 @@ void Dialogue::on_conversation(Session& session, const wire::ClientMessage& mess
                               .before = message.before,
                               .limit = message.limit,
                               .rating = message.rating,
+                              .seconds = message.seconds,
                               .from = requester(session, message.ref),
                               .key = {},
                               .conversation = message.conversation,

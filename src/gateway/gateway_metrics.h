@@ -43,6 +43,7 @@ struct GatewayMetrics {
   Cell endpoints;  ///< level
   Cell assignments;
   Cell requeues;
+  Cell visitors_blocked;  ///< level
   Cell ratings;
   Cell rating_points;  ///< the sum of the ratings
   Cell queued;         ///< level, on the dispatcher's shard

@@ -58,7 +58,11 @@ void Dialogue::hello(Session& session, const wire::ClientMessage& message, std::
                         close_of(use.error()));
   }
   const ShardId home = shard_of(partition_of(message.role, claims->id), options_.shards);
-  if (home == shard_.id()) return enter(session, message, *claims);
+  if (home == shard_.id()) {
+    if (message.role == Role::visitor && conversations_.is_blocked(claims->id))
+      return refuse_hello(session, wire::ErrorCode::forbidden, "blocked", wire::CloseCode::blocked);
+    return enter(session, message, *claims);
+  }
   // The home shard reads the hello again, on a WebSocket as a frame whose mask changes nothing.
   leaving_to_ = home;
   const std::string_view said(frame.data(), frame.size());

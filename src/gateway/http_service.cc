@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "gateway/assets.h"
+#include "gateway/blocking.h"
 #include "gateway/cors.h"
 #include "gateway/explanation.h"
 #include "gateway/mails.h"
@@ -32,6 +33,16 @@ constexpr std::array<wire::HttpHeader, 4> kPageHeaders{{
     {"Referrer-Policy", "no-referrer"},
     {"Cache-Control", "no-cache"},
 }};
+
+/// The id in /v1/visitors/{id}/block.
+std::optional<std::string_view> blocked_visitor_of(std::string_view path) {
+  constexpr std::string_view kBefore = "/v1/visitors/";
+  constexpr std::string_view kBehind = "/block";
+  const bool fits =
+      path.size() > kBefore.size() + kBehind.size() && path.starts_with(kBefore) && path.ends_with(kBehind);
+  if (!fits) return std::nullopt;
+  return path.substr(kBefore.size(), path.size() - kBefore.size() - kBehind.size());
+}
 
 /// `group` and `name` are of the demonstration, which makes them itself.
 std::string token_json(std::string_view token, const wire::TokenRequest& request, std::string_view group,
@@ -252,8 +263,13 @@ HttpReply HttpService::route(const wire::HttpRequest& request) {
   if (request.method == wire::HttpMethod::get || request.method == wire::HttpMethod::head)
     return get(request, path);
   if (request.method == wire::HttpMethod::options) return HttpAnswer{.status = 204};
+  const bool put = request.method == wire::HttpMethod::put;
+  if (put || request.method == wire::HttpMethod::delete_) {
+    if (const auto visitor = blocked_visitor_of(path)) return change_block(request, *visitor, put);
+    return HttpAnswer{.status = 405, .problem = "nothing takes a PUT or DELETE here"};
+  }
   if (request.method != wire::HttpMethod::post)
-    return HttpAnswer{.status = 405, .problem = "GET, HEAD, POST and OPTIONS are served"};
+    return HttpAnswer{.status = 405, .problem = "GET, HEAD, POST, PUT, DELETE and OPTIONS are served"};
   if (path == "/v1/tokens") return post_tokens(request);
   if (path == "/v1/demo/token" && settings_.demo) return post_demo_token(request);
   return HttpAnswer{.status = 404, .problem = "nothing takes a POST here"};
@@ -296,6 +312,11 @@ HttpAnswer HttpService::get_slowest(const wire::HttpRequest& request) {
 HttpReply HttpService::get_explanation(const wire::HttpRequest& request, std::string_view conversation) {
   if (std::optional<HttpAnswer> refusal = refuse_stranger(request)) return *refusal;
   return explain_conversation(conversation, layout_, settings_.groups);
+}
+
+HttpReply HttpService::change_block(const wire::HttpRequest& request, std::string_view visitor, bool block) {
+  if (std::optional<HttpAnswer> refusal = refuse_stranger(request)) return *refusal;
+  return block ? block_visitor(visitor, request.query(), layout_) : unblock_visitor(visitor, layout_);
 }
 
 HttpAnswer HttpService::post_tokens(const wire::HttpRequest& request) {

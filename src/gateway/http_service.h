@@ -99,6 +99,8 @@ class HttpService final : public ShardProgram {
   [[nodiscard]] std::optional<HttpAnswer> refuse_stranger(const wire::HttpRequest& request) const;
   [[nodiscard]] HttpAnswer get_slowest(const wire::HttpRequest& request);
   [[nodiscard]] HttpReply get_explanation(const wire::HttpRequest& request, std::string_view conversation);
+  [[nodiscard]] HttpReply change_block(const wire::HttpRequest& request, std::string_view visitor,
+                                       bool block);
   [[nodiscard]] HttpAnswer post_tokens(const wire::HttpRequest& request);
   [[nodiscard]] HttpAnswer post_demo_token(const wire::HttpRequest& request);
   [[nodiscard]] std::string sign(const wire::TokenRequest& request);

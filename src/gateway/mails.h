@@ -34,6 +34,7 @@ enum class MailKind : uint32_t {
   decision,          ///< chat::Effect: from the dispatcher to the conversation's shard
   explain_visit,     ///< InquiryMail: to the conversation's shard, which knows it by its id
   explain_wanted,    ///< InquiryMail: to the dispatcher
+  block_wanted,      ///< InquiryMail: to the visitor's home shard
   inquiry_answered,  ///< InquiryMail: back to the HTTP service
 };
 

@@ -110,6 +110,8 @@ constexpr std::array kGatewayRows{
                             &GatewayMetrics::assignments},
     CellRow<GatewayMetrics>{"taut_requeues_total", "counter", "Conversations brought back to their queue",
                             &GatewayMetrics::requeues},
+    CellRow<GatewayMetrics>{"taut_visitors_blocked", "gauge", "Visitors who may not come in",
+                            &GatewayMetrics::visitors_blocked},
     CellRow<GatewayMetrics>{"taut_ratings_total", "counter", "Closed conversations rated by their visitors",
                             &GatewayMetrics::ratings},
     CellRow<GatewayMetrics>{"taut_rating_points_total", "counter", "The sum of these ratings, 1 to 5 each",

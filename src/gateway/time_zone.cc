@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <utility>
 
@@ -72,13 +72,23 @@ class ZoneOfProcess {
 TimeZone::TimeZone(int32_t offset_s, std::vector<Change> changes)
     : first_offset_s_(offset_s), changes_(std::move(changes)) {}
 
+namespace {
+
+/// Not every file in the database is one.
+bool is_zone_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(4, '\0');
+  return file.read(begin.data(), 4) && begin == "TZif";
+}
+
+}  // namespace
+
 Status TimeZone::check(std::string_view name) {
   if (name == "UTC" || read_offset(name)) return {};
   constexpr std::string_view kChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/";
-  std::error_code fault;
   const bool known = !name.empty() && name.front() != '/' &&
                      name.find_first_not_of(kChars) == std::string_view::npos &&
-                     std::filesystem::is_regular_file(std::string(kDatabase).append(name), fault);
+                     is_zone_file(std::string(kDatabase).append(name));
   if (known) return {};
   return fail("UTC, an offset like +05:30, or a name below " + std::string(kDatabase) +
               " like Europe/Berlin (Debian: tzdata)");

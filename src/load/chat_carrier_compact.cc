@@ -13,7 +13,7 @@ constexpr uint32_t kBodyBytesMax = wire::kChatFrameBytesMax;
 
 constexpr auto kPing = static_cast<uint32_t>(wire::ClientType::ping);
 constexpr auto kFirstServerType = static_cast<uint32_t>(wire::ServerType::welcome);
-constexpr auto kLastServerType = static_cast<uint32_t>(wire::ServerType::bye);
+constexpr auto kLastServerType = static_cast<uint32_t>(wire::kServerTypeLast);
 
 std::string netstring(std::string_view body) {
   std::string out(wire::netstring_size(body.size()), '\0');

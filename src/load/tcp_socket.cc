@@ -86,7 +86,7 @@ Result<TcpSocket> TcpSocket::dial(const Url& url) {
   TcpSocket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (socket.fd_ < 0) return fail_errno("socket");
   socket.set_deadline(kSetUpSeconds);
-  if (Status s = socket.connect(url.host, url.port); !s) return std::unexpected(s.error());
+  if (Status s = socket.connect(url.host, url.port, true); !s) return std::unexpected(s.error());
   if (!url.encrypted()) return socket;
   if (Status s = socket.encrypt(); !s) return std::unexpected(s.error());
   return socket;
@@ -112,11 +112,11 @@ Result<TcpSocket> TcpSocket::begin(const std::string& host, uint16_t port, int r
   if (socket.fd_ < 0) return fail_errno("socket");
   if (receive_buffer != 0)
     ::setsockopt(socket.fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof(receive_buffer));
-  if (Status s = socket.connect(host, port); !s) return std::unexpected(s.error());
+  if (Status s = socket.connect(host, port, false); !s) return std::unexpected(s.error());
   return socket;
 }
 
-Status TcpSocket::connect(const std::string& host, uint16_t port) const {
+Status TcpSocket::connect(const std::string& host, uint16_t port, bool wait) const {
   const int on = 1;
   ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   sockaddr_in address{};
@@ -124,7 +124,8 @@ Status TcpSocket::connect(const std::string& host, uint16_t port) const {
   address.sin_port = htons(port);
   if (inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1) return fail("not an IPv4 address: " + host);
   const bool connected = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
-  if (connected || errno == EINPROGRESS) return {};
+  // On a blocking socket the same errno means that the time is over.
+  if (connected || (!wait && errno == EINPROGRESS)) return {};
   return fail_errno("connect to " + host + ":" + std::to_string(port));
 }
 

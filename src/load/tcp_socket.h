@@ -83,7 +83,7 @@ class TcpSocket {
     void operator()(ssl_st* tls) const noexcept;
   };
 
-  [[nodiscard]] Status connect(const std::string& host, uint16_t port) const;
+  [[nodiscard]] Status connect(const std::string& host, uint16_t port, bool wait) const;
   [[nodiscard]] Status encrypt();
 
   int fd_ = -1;

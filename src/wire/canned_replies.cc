@@ -39,7 +39,10 @@ bool read_field(std::string_view key, const Element& value, size_t text_bytes_ma
 std::string read_entry(const Element& entry, size_t text_bytes_max, CannedReply& out) {
   simdjson::dom::object object;
   if (entry.get_object().get(object) != simdjson::SUCCESS) return "must be an object";
+  std::vector<std::string_view> seen;
   for (const auto& [key, value] : object) {
+    if (std::ranges::find(seen, key) != seen.end()) return std::string(key) + ": is there twice";
+    seen.push_back(key);
     if (!read_field(key, value, text_bytes_max, out))
       return std::string(key) + ": unknown, of the wrong type or out of its limits";
   }

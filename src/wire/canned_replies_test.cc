@@ -38,6 +38,7 @@ TEST(CannedReplies, AWrongEntryIsNamedWithItsField) {
   EXPECT_EQ(error_of("[1]"), "entry 1: must be an object");
   EXPECT_EQ(error_of(R"([{"name":"a","text":"b"},{"text":"b"}])"), "entry 2: name: missing");
   EXPECT_EQ(error_of(R"([{"name":"a"}])"), "entry 1: text: missing");
+  EXPECT_EQ(error_of(R"([{"name":"a","text":"b","text":"c"}])"), "entry 1: text: is there twice");
   EXPECT_EQ(error_of(R"([{"name":"a","text":"b"},{"name":"a","text":"c"}])"),
             R"(entry 2: name: "a" is there twice)");
 }

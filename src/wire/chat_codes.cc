@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<std::string_view, kClientTypes> kClientTypeNames = {
     "hello",   "open", "send",     "typing", "delivered", "read", "history", "presence", "accept",
-    "decline", "take", "transfer", "close",  "list",      "ping", "rate",    "replies"};
+    "decline", "take", "transfer", "close",  "list",      "ping", "rate",    "replies",  "block"};
 constexpr NameTable kClientTypeTable(kClientTypeNames);
 
 constexpr std::array<std::string_view, 19> kServerTypeNames = {

@@ -19,6 +19,8 @@ inline constexpr uint32_t kTextBytesMax = 16'384;
 inline constexpr uint32_t kChatFrameBytesMax = 6 * kTextBytesMax + 4'096;
 /// Best rating of a conversation; 1 is the worst.
 inline constexpr uint32_t kRatingMax = 5;
+/// Longest block of a visitor: a leap year.
+inline constexpr uint32_t kBlockSecondsMax = 366 * 86'400;
 /// Longest page of history, items.
 inline constexpr uint32_t kHistoryItemsMax = 200;
 /// Sequence numbers and times stay below what a JavaScript number holds exactly.
@@ -43,8 +45,9 @@ enum class ClientType : uint8_t {
   ping,
   rate,
   replies,
+  block,
 };
-inline constexpr uint32_t kClientTypes = 17;
+inline constexpr uint32_t kClientTypes = 18;
 
 /// What the server sends; the values are the numbers of the compact carrier.
 enum class ServerType : uint8_t {
@@ -68,6 +71,8 @@ enum class ServerType : uint8_t {
   bye,
   replies,
 };
+
+inline constexpr ServerType kServerTypeLast = ServerType::replies;
 
 /// `code` of an error object.
 enum class ErrorCode : uint8_t {

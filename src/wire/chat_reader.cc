@@ -53,13 +53,14 @@ enum class Field : uint8_t {
   epoch,
   agent,
   rating,
+  seconds,
 };
-constexpr size_t kFields = 29;
+constexpr size_t kFields = 30;
 constexpr std::array<std::string_view, kFields> kFieldNames = {
     "type",    "ref",        "conversation", "client_msg_id", "text",   "kind",   "on",     "seq",
     "before",  "limit",      "status",       "capacity",      "to",     "reason", "scope",  "cursor",
     "version", "role",       "site",         "token",         "device", "name",   "resume", "group",
-    "subject", "attributes", "epoch",        "agent",         "rating"};
+    "subject", "attributes", "epoch",        "agent",         "rating", "seconds"};
 constexpr NameTable kFieldTable(kFieldNames);
 
 /// The known fields of one JSON object.
@@ -307,6 +308,9 @@ bool ChatReader::Impl::read_by_type() {
     case ClientType::ping:
     case ClientType::replies:
       return take_ref();
+    case ClientType::block:
+      return take_ref() && take_conversation() &&
+             take_number(Field::seconds, message.seconds, 1, kBlockSecondsMax, Need::optional);
     case ClientType::rate:
       return take_ref() && take_conversation() && take_number(Field::rating, message.rating, 1, kRatingMax) &&
              take_string(Field::text, message.text, kRatingTextBytesMax, Need::optional);

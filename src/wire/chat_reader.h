@@ -47,6 +47,7 @@ struct ClientMessage {
   uint32_t version = 0;                             ///< hello: any number, the caller compares
   uint32_t capacity = 0;                            ///< presence: 0 … kCapacityMax
   uint32_t limit = 0;                               ///< history: 1 … kHistoryItemsMax
+  uint32_t seconds = 0;                             ///< block: 1 … kBlockSecondsMax, 0: not said
   uint32_t rating = 0;                              ///< rate: 1 … kRatingMax
   uint64_t seq = 0;                                 ///< delivered, read: ≥ 1
   uint64_t before = 0;                              ///< history: ≥ 1, 0 = from the end

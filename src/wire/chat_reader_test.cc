@@ -69,6 +69,8 @@ const std::vector<std::string> kValid = {
     R"({"type":"list","ref":7,"scope":"all","cursor":"abc=="})",
     R"({"type":"ping","ref":0})",
     R"({"type":"replies","ref":0})",
+    R"({"type":"block","ref":8,"conversation":"c1"})",
+    R"({"type":"block","ref":8,"conversation":"c1","seconds":60})",
     R"({"type":"rate","ref":8,"conversation":"c1","rating":1})",
     R"({"type":"rate","ref":8,"conversation":"c1","rating":5,"text":"kind"})",
 };
@@ -235,6 +237,8 @@ TEST_F(ChatReaderTest, RefusesEachFieldOfTheWrongKindByName) {
     expect_bad_field(R"({"type":"rate","ref":1,"conversation":"c1","rating":)" + std::string(rating) + "}",
                      "rating");
   }
+  expect_bad_field(R"({"type":"block","ref":1,"conversation":"c1","seconds":0})", "seconds");
+  expect_bad_field(R"({"type":"block","ref":1,"conversation":"c1","seconds":31622401})", "seconds");
   expect_bad_field(R"({"type":"rate","ref":1,"conversation":"c1"})", "rating");
   expect_bad_field(R"({"type":"rate","ref":1,"conversation":"c1","rating":3,"text":")" +
                        std::string(kRatingTextBytesMax + 1, 'x') + "\"}",

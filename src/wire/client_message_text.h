@@ -91,6 +91,10 @@ inline void append_fields(ObjectText& out, const ClientMessage& m) {
     case ClientType::take:
       out.text("conversation", m.conversation);
       break;
+    case ClientType::block:
+      out.text("conversation", m.conversation);
+      if (m.seconds != 0) out.number("seconds", m.seconds);
+      break;
     case ClientType::rate:
       out.text("conversation", m.conversation).number("rating", m.rating).optional_text("text", m.text);
       break;

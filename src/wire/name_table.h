@@ -9,7 +9,7 @@
 
 namespace taut::wire {
 
-/// Up to 31 non-empty names of at most 16 bytes. Two names are told apart by their first byte, last byte and
+/// Up to 63 non-empty names of at most 16 bytes. Two names are told apart by their first byte, last byte and
 /// length; when no multipliers separate all of them, the table does not compile.
 template <size_t N>
 class NameTable {
@@ -35,7 +35,7 @@ class NameTable {
   [[nodiscard]] constexpr std::string_view name(size_t index) const { return names_[index]; }
 
  private:
-  static constexpr uint32_t kSlots = 64;
+  static constexpr uint32_t kSlots = 128;
 
   [[nodiscard]] constexpr uint32_t hash(std::string_view name) const {
     const auto first = static_cast<uint8_t>(name.front());

@@ -5,7 +5,7 @@ import { Proxy } from './proxy.mjs';
 import { kSlowness, scenario, scenario_on_shards } from './server.mjs';
 
 const kPingMs = 300 * kSlowness;
-const kGraceMs = 300 * kSlowness;
+const kGraceMs = 1_500 * kSlowness; // several times the deadline of a pong
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // Case 22, the first half: no FIN comes, as from a machine that lost its power.
@@ -17,10 +17,10 @@ scenario('an agent who vanished without a word is gone within the deadline and t
   await a.take('assigned');
   await a.get('ok', { type: 'accept', conversation: c });
   a.pause(); // reads nothing more, so it answers no ping; the link stays
-  const begin = Date.now();
+  const begin = performance.now();
   const requeued = await v.take((f) => f.event === 'requeued');
   assert.equal(requeued.reason, 'offline');
-  assert.ok(Date.now() - begin >= kGraceMs, 'not before the grace');
+  assert.ok(performance.now() - begin >= kGraceMs, 'not before the grace');
   const other = await agent(server, 'a2');
   assert.equal((await other.take('assigned')).conversation, c);
   a.drop();

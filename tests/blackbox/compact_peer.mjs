@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { connect as connect_tls } from 'node:tls';
 
-const kClientTypes = ['hello', 'open', 'send', 'typing', 'delivered', 'read', 'history', 'presence', 'accept', 'decline', 'take', 'transfer', 'close', 'list', 'ping', 'rate', 'replies'];
+const kClientTypes = ['hello', 'open', 'send', 'typing', 'delivered', 'read', 'history', 'presence', 'accept', 'decline', 'take', 'transfer', 'close', 'list', 'ping', 'rate', 'replies', 'block'];
 const kServerTypes = ['welcome', 'opened', 'ack', 'message', 'event', 'assigned', 'unassigned', 'queue', 'typing', 'receipt', 'history', 'list', 'resumed', 'gap', 'ok', 'pong', 'error', 'bye', 'replies'];
 const kFirstServerType = 32;
 const kUnknownType = 99;

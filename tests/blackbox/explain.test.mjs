@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { agent, open, talk, up_to, visitor } from './peer.mjs';
-import { admin_scenario_on_shards, scenario } from './server.mjs';
+import { admin_scenario_on_shards, scenario, within } from './server.mjs';
 
 const explain = (server, conversation, options) => server.api(`/v1/dispatch/explain/${conversation}`, options);
 
@@ -23,11 +23,15 @@ admin_scenario_on_shards('each agent of the group with the first rule that exclu
   assert.equal((await held.take('assigned')).conversation, c);
   await held.get('ok', { type: 'decline', conversation: c });
   await v.take((f) => f.event === 'requeued');
-  let response;
-  do {
-    response = await explain(server, c);
-    assert.equal(response.status, 200);
-  } while ((await response.clone().json()).agents[0].exclusion === 'away'); // until the server has noticed
+  const noticed = async () => {
+    for (;;) {
+      const answer = await explain(server, c);
+      assert.equal(answer.status, 200);
+      if ((await answer.clone().json()).agents[0].exclusion !== 'away') return answer;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const response = await within(noticed(), 'the end of the connection to be noticed');
   assert.equal(response.headers.get('content-type'), 'application/json');
   const { agents, ...rest } = await response.json();
   assert.deepEqual(rest, { conversation: c, group: 'sales', state: 'queued', position: 1 });

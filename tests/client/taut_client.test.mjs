@@ -285,12 +285,13 @@ describe('requests', () => {
   test('of an agent say what the protocol says', async () => {
     const { client, network } = await start({ role: 'agent' });
     network.last.welcome({ role: 'agent', id: 'a1' });
-    for (const request of [client.take('c1'), client.transfer('c1', { group: 'support' }), client.list('queued', { cursor: 'x' }), client.replies()]) request.catch(() => {});
-    const [take, transfer, list, replies] = network.last.sent.slice(1).map(({ ref, ...frame }) => frame);
+    for (const request of [client.take('c1'), client.transfer('c1', { group: 'support' }), client.list('queued', { cursor: 'x' }), client.replies(), client.block('c1', { seconds: 60 })]) request.catch(() => {});
+    const [take, transfer, list, replies, block] = network.last.sent.slice(1).map(({ ref, ...frame }) => frame);
     assert.deepEqual(take, { type: 'take', conversation: 'c1' });
     assert.deepEqual(transfer, { type: 'transfer', conversation: 'c1', to: { group: 'support' } });
     assert.deepEqual(list, { type: 'list', scope: 'queued', cursor: 'x' });
     assert.deepEqual(replies, { type: 'replies' });
+    assert.deepEqual(block, { type: 'block', conversation: 'c1', seconds: 60 });
     client.stop();
   });
 
