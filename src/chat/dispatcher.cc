@@ -155,7 +155,7 @@ Code Dispatcher::transfer_to_agent(ConversationKey key, uint32_t owner_epoch, st
   impl_->at(now_ns);
   Ticket* ticket = impl_->find(key);
   if (ticket == nullptr) return Code::closed;
-  if (!impl_->owned(*ticket, owner_epoch)) return Code::not_yours;
+  if (!Impl::owned(*ticket, owner_epoch)) return Code::not_yours;
   Agent* agent = impl_->roster.find(agent_id);
   if (agent == nullptr || effective_presence(agent_id) == Presence::offline) return Code::unavailable;
   if ((agent->groups & group_bit(ticket->group)) == 0) return Code::forbidden;
@@ -172,7 +172,7 @@ Code Dispatcher::transfer_to_group(ConversationKey key, uint32_t owner_epoch, Gr
   impl_->at(now_ns);
   Ticket* ticket = impl_->find(key);
   if (ticket == nullptr) return Code::closed;
-  if (!impl_->owned(*ticket, owner_epoch)) return Code::not_yours;
+  if (!Impl::owned(*ticket, owner_epoch)) return Code::not_yours;
   impl_->open_tickets[ticket->group].erase(ticket->number);
   ticket->group = group;
   impl_->open_tickets[group].insert(*ticket);

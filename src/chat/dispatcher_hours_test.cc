@@ -190,6 +190,7 @@ TEST_F(DispatcherOverflow, TheExplanationNamesTheAgentsOfBothGroups) {
   const auto rules = [&] {
     std::vector<Exclusion> found;
     const Dispatcher::Explanation e = d.explain(key(1), 0, page);
+    found.reserve(found.size() + e.count);
     for (uint32_t i = 0; i < e.count; ++i) found.push_back(page[i].exclusion);
     return found;
   };

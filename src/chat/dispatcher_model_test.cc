@@ -219,7 +219,7 @@ class RandomDay {
     } else if (model_.load(a) >= model_.capacity(a)) {
       expected = Code::capacity;
     } else {
-      model_.claim(it->second, a, ConversationState::active);
+      Model::claim(it->second, a, ConversationState::active);
       claims_[n] = {.agent = a, .anew = true};
     }
     ASSERT_EQ(d_.take(key(n), agent_id(a), now_), expected);
@@ -241,7 +241,7 @@ class RandomDay {
     if (fault == Code::ok) {
       expected = model_.may_be_given(a, it->second);
       if (expected == Code::ok && it->second.owner != a) {
-        model_.claim(it->second, a, ConversationState::assigned);
+        Model::claim(it->second, a, ConversationState::assigned);
         it->second.accept_until = now_ + 20 * kSecond;
         claims_[n] = {.agent = a, .anew = true};
       }

@@ -1,6 +1,7 @@
 #include "gateway/dispatch_desk.h"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "base/assert.h"
@@ -119,9 +120,16 @@ void DispatchDesk::on_deadline() {
 void DispatchDesk::on_hours() {
   const int64_t wall_ms = shard_.clock().wall_ms();
   int64_t wait_ms = INT64_MAX;
+  bool one_opened = false;
   for (chat::GroupId group = 0; group < groups_; ++group) {
     const OpenState state = rules_.state(group, wall_ms);
-    dispatcher_.group_hours(group, state.open, shard_.now_ns());
+    const bool opens = state.open && (open_ & chat::group_bit(group)) == 0;
+    if (opens && std::exchange(one_opened, true)) {
+      wait_ms = 0;  // whoever waits in a group is assigned when it opens: one group a turn
+      break;
+    }
+    if (opens || !state.open) dispatcher_.group_hours(group, state.open, shard_.now_ns());
+    open_ = state.open ? open_ | chat::group_bit(group) : open_ & ~chat::group_bit(group);
     if (state.changes_at_ms != INT64_MAX)
       wait_ms = std::min({wait_ms, state.changes_at_ms - wall_ms, kCalendarMs});
   }

@@ -64,6 +64,7 @@ class DispatchDesk {
   bool touched_ = false;
   const GroupRules& rules_;
   Timer deadline_{kDeadlineTimer, 0};
+  chat::GroupSet open_ = ~chat::GroupSet{0};  ///< as the dispatcher knows it
   Timer hours_{kHoursTimer, 0};
 };
 

@@ -9,7 +9,8 @@
 namespace taut::gateway {
 namespace {
 
-constexpr uint32_t kDay = 24 * 60;
+constexpr uint32_t kDay = 24 * 60;  // minutes
+constexpr int64_t kDaySeconds = 86'400;
 constexpr int64_t kMonday = 1'699'833'600;  // 2023-11-13 00:00 UTC, a Monday
 constexpr int64_t kMinuteMs = 60'000;
 
@@ -119,9 +120,9 @@ void expect_like_each_minute(const WorkingHours& h, const TimeZone& zone, int64_
 
 TEST(OpenState, IsThatOfALookAtEachMinuteAlsoWhereTheClocksArePutOnAndBack) {
   // Summer time ends on the first Sunday at 01:00 UTC and begins again a week later.
-  const int64_t sunday = kMonday + 6 * 86'400;
+  const int64_t sunday = kMonday + 6 * kDaySeconds;
   const TimeZone zone(7'200, {{.at_s = sunday + 3'600, .offset_s = 3'600},
-                              {.at_s = sunday + 7 * 86'400 + 3'600, .offset_s = 7'200}});
+                              {.at_s = sunday + 7 * kDaySeconds + 3'600, .offset_s = 7'200}});
   for (const char* text : {"Mo-Fr 09:00-18:00", "Su 02:00-03:00", "Su 02:30-02:45", "Sa 22:00-02:30",
                            "Su 03:00-24:00", "Mo-Su 00:00-02:00", "Mo-Su 00:00-24:00"}) {
     SCOPED_TRACE(text);
@@ -165,9 +166,9 @@ TEST(TimeZone, ChangesOfTheHostsDatabaseAreFoundToTheSecond) {
   EXPECT_EQ(berlin->offset_s(kMarch), 7'200);
   EXPECT_EQ(berlin->next_change_s(kMarch), kOctober);
   EXPECT_EQ(berlin->offset_s(kOctober), 3'600);
-  EXPECT_EQ(berlin->offset_s(kMonday + 15LL * 365 * 86'400 + 200 * 86'400), 7'200) << "still known";
-  expect_like_each_minute(hours("Mo-Fr 09:00-18:00,Su 02:30-03:30"), *berlin, kOctober - 7 * 86'400 - 3'600,
-                          14);
+  EXPECT_EQ(berlin->offset_s(kMonday + 15 * 365 * kDaySeconds + 200 * kDaySeconds), 7'200) << "still known";
+  expect_like_each_minute(hours("Mo-Fr 09:00-18:00,Su 02:30-03:30"), *berlin,
+                          kOctober - 7 * kDaySeconds - 3'600, 14);
 }
 
 }  // namespace

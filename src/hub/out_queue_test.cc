@@ -134,7 +134,7 @@ TEST_F(OutQueueTest, PreparedRoomMayBeUsedInPart) {
 }
 
 TEST_F(OutQueueTest, AFrameLargerThanACorkGetsABlockOfItsOwn) {
-  const std::string large(3 * OutQueue::kCorkBytes, 'x');
+  const std::string large(size_t{3} * OutQueue::kCorkBytes, 'x');
   ASSERT_TRUE(write("a"));
   ASSERT_TRUE(write(large));
   ASSERT_TRUE(write("b"));

@@ -17,7 +17,8 @@ Arrival Arrivals::next() {
   }
   if (kind_ == ArrivalKind::bursts) {
     const uint64_t n = count_++;
-    const auto burst_ns = static_cast<double>(n / kBurstMessages * kBurstMessages) * gap_ns_;
+    const auto first = n / kBurstMessages * kBurstMessages;  // of its burst
+    const auto burst_ns = static_cast<double>(first) * gap_ns_;
     const uint64_t in_burst_ns = n % kBurstMessages * (1'000'000'000 / kBurstRate);
     return {static_cast<int64_t>(burst_ns) + static_cast<int64_t>(in_burst_ns),
             static_cast<uint32_t>(n % flows_)};

@@ -26,7 +26,7 @@ TEST(Arrivals, EvenOnesDoNotDriftWhenTheGapIsNotAWholeNumber) {
 TEST(Arrivals, BurstsKeepTheMeanRateAndTakeTheFlowsInTurn) {
   Arrivals arrivals(ArrivalKind::bursts, 2'000, 64, 1);
   const int64_t within = 1'000'000'000 / kBurstRate;
-  const int64_t apart = kBurstMessages * 500'000;
+  const int64_t apart = int64_t{kBurstMessages} * 500'000;
   for (uint32_t i = 0; i < 3 * kBurstMessages; ++i) {
     const Arrival a = arrivals.next();
     EXPECT_EQ(a.at_ns, i / kBurstMessages * apart + i % kBurstMessages * within);
@@ -49,7 +49,7 @@ TEST(Arrivals, PoissonOnesHaveTheMeanAndTheSpreadOfAnExponential) {
   }
   EXPECT_NEAR(static_cast<double>(last) / kCount, 1e6, 2e4);
   EXPECT_NEAR(beyond_mean, kCount * 0.3679, kCount * 0.01);  // 1/e of the gaps are longer than the mean
-  for (const int n : per_flow) EXPECT_NEAR(n, kCount / 8, kCount / 100);
+  for (const int n : per_flow) EXPECT_NEAR(n, kCount / 8.0, kCount / 100.0);
 }
 
 TEST(Arrivals, TheSameSeedRepeatsTheSameRun) {

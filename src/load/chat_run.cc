@@ -82,7 +82,7 @@ Result<Understood> understand(const LoadChatOptions& options) {
 
 Result<ChatReport> run(const LoadChatOptions& options, Protocol& protocol, Disturbance* disturbance) {
   if (Status pinned = pin_this_thread(options.cpu); !pinned) return std::unexpected(pinned.error());
-  if (Status allowed = allow_descriptors(2 * options.pairs + kOtherDescriptors); !allowed)
+  if (Status allowed = allow_descriptors(uint64_t{2} * options.pairs + kOtherDescriptors); !allowed)
     return std::unexpected(allowed.error());
   Result<Session> session = protocol.open();
   if (!session) return std::unexpected(session.error());

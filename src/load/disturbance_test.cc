@@ -91,7 +91,7 @@ TEST(PairClientDisturbed, TakesStepsWhileNoSendIsDue) {
 TEST(PairClientDisturbed, TakesNoStepWhereSendsFollowEachOtherWithinTheGuard) {
   Unserved unserved;
   Witness witness(UINT64_MAX);
-  ASSERT_TRUE(unserved.drive(witness, 2 * 1'000'000'000U / PairClient::kDisturbGuardNs));
+  ASSERT_TRUE(unserved.drive(witness, int64_t{2'000'000'000} / PairClient::kDisturbGuardNs));
   EXPECT_EQ(witness.done(), 0U);
 }
 

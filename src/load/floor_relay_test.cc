@@ -88,6 +88,7 @@ TEST(FloorRelay, RefusesASenderWithoutAReceiverAndASecondReceiver) {
     return socket.receive_some(received) ? received : "closed";
   };
   std::vector<TcpSocket> sockets;
+  sockets.reserve(5);
   for (int i = 0; i < 5; ++i) sockets.push_back(TcpSocket::dial(relay.url()).value());
   EXPECT_EQ(answer(sockets[0], "pair 1 send\n"), "closed");
   EXPECT_EQ(answer(sockets[1], "pair 1 recv\n"), kRelayOk);

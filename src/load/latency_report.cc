@@ -159,7 +159,7 @@ std::string void_reason(const PhaseResult& phase) {
 
 std::string void_reason(const ChatReport& report) {
   const std::optional<DisturbanceCount>& disturbance = report.disturbance;
-  const std::string reason = void_reason(report.phase);
+  std::string reason = void_reason(report.phase);
   if (!reason.empty() || !disturbance || static_cast<double>(disturbance->done) >= disturbance->least)
     return reason;
   return "the disturbance was none: " + std::to_string(disturbance->done) + " of at least " +
