@@ -35,7 +35,8 @@ SessionLimits limits_of(const Settings& s) {
           .hard_limit_bytes = s.hard_limit_bytes,
           .slow_reader_ns = s.slow_reader_ms * kMsNs,
           .hello_timeout_ns = s.hello_timeout_ms * kMsNs,
-          .ping_ns = s.ping_ms * kMsNs};
+          .ping_ns = s.ping_ms * kMsNs,
+          .deflate = s.deflate};
 }
 
 uint32_t share_of(uint32_t total, uint32_t shards) {

@@ -16,6 +16,16 @@ bool is_live(Lane lane) {
          lane == Lane::live_lossy;
 }
 
+[[nodiscard]] bool write_deflated(BufferPool& pool, hub::OutQueue& out, std::string_view payload) {
+  const size_t header = wire::ws_header_size(payload.size());
+  const auto bytes = static_cast<uint32_t>(header + payload.size());
+  const std::span<char> room = out.prepare(pool, bytes);
+  if (room.empty()) return false;
+  wire::write_ws_header(room, wire::WsOpcode::text, payload.size(), true);
+  std::memcpy(room.data() + header, payload.data(), payload.size());
+  return out.commit(pool, bytes);
+}
+
 }  // namespace
 
 Courier::~Courier() {
@@ -40,7 +50,7 @@ void Courier::receive(const Delivery& delivery) {
   if (delivery.frame == nullptr) {
     sessions_.give_up(*session);
   } else {
-    put(*session, delivery.frame, true);
+    put(*session, delivery.frame, true, ++messages_);
   }
   if (session->phase != Session::Phase::open) {
     if (delivery.lane == Lane::page_end) say_taken(delivery.cursor, true);
@@ -89,6 +99,7 @@ void Courier::deliver_now(hub::Endpoint& endpoint, const Delivery& delivery) {
     endpoint.remove_topic(delivery.conversation);
   }
   // The last receiver takes the reference over, the others get one more or, of a foreign block, a copy.
+  const uint64_t number = ++messages_;
   Session* last = nullptr;
   for (size_t i = 0; i < endpoint.connections.size(); ++i) {
     Session* session = reachable(endpoint.connections[i]);
@@ -97,7 +108,7 @@ void Courier::deliver_now(hub::Endpoint& endpoint, const Delivery& delivery) {
     if (delivery.lane == Lane::live_lossy && sessions_.is_behind(*session)) continue;
     if (last != nullptr) {
       const size_t before = endpoint.connections.size();
-      put(*last, delivery.frame, false);
+      put(*last, delivery.frame, false, number);
       i -= before - endpoint.connections.size();  // one that was given up stood before this one
     }
     last = session;
@@ -110,7 +121,7 @@ void Courier::deliver_now(hub::Endpoint& endpoint, const Delivery& delivery) {
                       shard_.now_ns());
     }
   }
-  put(*last, delivery.frame, true);
+  put(*last, delivery.frame, true, number);
 }
 
 void Courier::close_connections(const hub::Endpoint& endpoint, wire::CloseCode code,
@@ -122,13 +133,18 @@ void Courier::close_connections(const hub::Endpoint& endpoint, wire::CloseCode c
   }
 }
 
-void Courier::put(Session& session, Block* frame, bool last) {
+void Courier::put(Session& session, Block* frame, bool last, uint64_t number) {
   hub::OutQueue& out = session.connection.out();
   const FrameParts parts = frame_parts(*frame, session.carrier);
   const bool home = frame->home == shard_.id();
-  const bool copied = parts.size() < hub::OutQueue::kCopyBelow || (!last && !home);
+  wire::Deflater* deflater = sessions_.deflater(session);
+  const std::string_view deflated =
+      deflater == nullptr ? std::string_view() : deflater->deflate(frame_json(*frame), number);
+  const bool copied = !deflated.empty() || parts.size() < hub::OutQueue::kCopyBelow || (!last && !home);
   bool written = true;
-  if (copied || parts.head_bytes != 0) {
+  if (!deflated.empty()) {
+    written = write_deflated(shard_.pool(), out, deflated);
+  } else if (copied || parts.head_bytes != 0) {
     const uint32_t copied_bytes = copied ? parts.bytes : 0;
     const std::span<char> room = out.prepare(shard_.pool(), parts.head_bytes + copied_bytes);
     written = !room.empty();

@@ -53,7 +53,8 @@ class Courier {
     if (connection.shard() == shard_.id()) {
       Session* session = reachable(connection);
       if (session == nullptr) return;
-      if (!write_frame(shard_.pool(), session->connection.out(), session->carrier, message))
+      if (!write_frame(shard_.pool(), session->connection.out(), session->carrier, message,
+                       sessions_.deflater(*session)))
         return sessions_.give_up(*session);
       sessions_.touch(*session, false);
       apply(*session, Delivery{.to = connection, .lane = lane});
@@ -94,7 +95,8 @@ class Courier {
   [[nodiscard]] bool defer(const hub::Endpoint& endpoint, const Delivery& delivery);
   void deliver_deferred(hub::Endpoint& endpoint);
   void deliver_now(hub::Endpoint& endpoint, const Delivery& delivery);
-  void put(Session& session, Block* frame, bool last);
+  /// `number` is that of this frame's message, the same for all who get it: it is compressed once.
+  void put(Session& session, Block* frame, bool last, uint64_t number);
   void apply(Session& session, const Delivery& delivery);
   void say_taken(uint64_t cursor, bool gone);
 
@@ -106,6 +108,7 @@ class Courier {
   GatewayMetrics& metrics_;
   PageListener* pages_ = nullptr;
   std::vector<Deferred> deferred_;  ///< nearly always empty
+  uint64_t messages_ = 0;           ///< delivered so far: the number of the last one
 };
 
 }  // namespace taut::gateway

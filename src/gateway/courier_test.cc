@@ -49,6 +49,12 @@ class CourierTest : public testing::Test, protected SessionEvents, protected Pag
     Session& session;
     FarEnd far;
   };
+  /// A WebSocket that agreed on permessage-deflate.
+  Line connect_deflate() {
+    Line line = connect();
+    line.session.connection.decoder().allow_deflate();
+    return line;
+  }
   Line connect(Carrier carrier = Carrier::websocket) {
     auto [near, far] = socket_pair();
     Session* session = sessions.accept(net::ByteStream(std::move(near)), {}, carrier);
@@ -105,7 +111,8 @@ class CourierTest : public testing::Test, protected SessionEvents, protected Pag
                                          .hard_limit_bytes = 10U << 20,
                                          .slow_reader_ns = 2'000'000'000,
                                          .hello_timeout_ns = 10'000'000'000,
-                                         .ping_ns = 25'000'000'000};
+                                         .ping_ns = 25'000'000'000,
+                                         .deflate = true};
   ManualClock clock;
   Mesh mesh{{.members = 2}};
   hub::HandTurnedShard here{0, mesh, clock, 4 * BufferPool::kSlabBytes};
@@ -148,6 +155,54 @@ TEST_F(CourierTest, ALongFrameReachesAllAndComesHomeFromEitherShard) {
   there.turn();
   EXPECT_EQ(there.outstanding(), 0U);
   EXPECT_EQ(here.outstanding(), 0U);
+}
+
+TEST_F(CourierTest, ALongFrameIsCompressedOnceForAllWhoAgreedOnThat) {
+  Line one = connect_deflate();
+  Line two = connect();
+  Line three = connect_deflate();
+  Line four = connect(Carrier::compact);
+  const std::string text(2'000, 'x');
+  for (const int from : {0, 1}) {
+    say(kFirst, text, {}, from);
+    for (Line* line : {&one, &three})
+      EXPECT_EQ(heard(*line), Lines{"deflated message c1 " + text.substr(0, 11)});
+    for (Line* line : {&two, &four}) EXPECT_EQ(heard(*line), Lines{"message c1 " + text.substr(0, 11)});
+    const uint64_t bytes_in = metrics.deflate_bytes_in.load();
+    EXPECT_GT(bytes_in, (1 + static_cast<uint64_t>(from)) * 2'000);
+    EXPECT_LT(bytes_in, (1 + static_cast<uint64_t>(from)) * 2'300) << "once each";
+  }
+  there.turn();
+  EXPECT_EQ(there.outstanding(), 0U);
+  EXPECT_EQ(here.outstanding(), 0U);
+}
+
+TEST_F(CourierTest, ACompressedFrameIsThatOfItsOwnMessage) {
+  Line line = connect_deflate();
+  say(kFirst, std::string(2'000, 'x'), {}, 0);
+  say(kFirst, std::string(2'000, 'y'), {}, 0);  // in the block of the first, perhaps
+  give_one(Lane::page, line.session, kFirst,
+           wire::Message{.conversation = "c1", .text = std::string(2'000, 'z')});
+  say(kFirst, "short");
+  EXPECT_EQ(heard(line), (Lines{"deflated message c1 xxxxxxxxxxx", "deflated message c1 yyyyyyyyyyy",
+                                "deflated message c1 zzzzzzzzzzz", "message c1 short"}));
+}
+
+TEST_F(CourierTest, ALongAnswerIsCompressed) {
+  Line line = connect_deflate();
+  const std::string text(2'000, 'x');
+  courier.answer(line.session.self, wire::Message{.conversation = "c1", .text = text});
+  courier.answer(line.session.self, wire::Pong{.ref = 1});
+  EXPECT_EQ(heard(line), (Lines{"deflated message c1 xxxxxxxxxxx", "pong"}));
+}
+
+TEST_F(CourierTest, WithoutMemoryForItsCompressedFrameAConnectionIsDropped) {
+  Line line = connect_deflate();
+  std::vector<Block*> hoard;
+  while (Block* block = here.pool().allocate(hub::OutQueue::kCorkBytes)) hoard.push_back(block);
+  say(kFirst, std::string(2'000, 'x'));
+  EXPECT_EQ(line.session.phase, Session::Phase::dead);
+  for (Block* block : hoard) here.pool().release(block);
 }
 
 TEST_F(CourierTest, FramesForNobodyAreGivenBack) {

@@ -10,6 +10,7 @@
 #include "gateway/moved_connection.h"
 #include "gateway/path_prefix.h"
 #include "gateway/wire_terms.h"
+#include "wire/deflate_offer.h"
 
 namespace taut::gateway {
 
@@ -85,7 +86,10 @@ size_t Dialogue::on_http(Session& session, std::string_view bytes) {
     sessions_.close(session, wire::CloseCode::done, "");
     return bytes.size();
   }
-  sessions_.write_raw(session, wire::write_ws_accept(outcome.request));
+  const std::string_view deflate =
+      settings_.deflate ? wire::accept_deflate(outcome.request.websocket_extensions) : std::string_view();
+  if (!deflate.empty()) session.connection.decoder().allow_deflate();
+  sessions_.write_raw(session, wire::write_ws_accept(outcome.request, deflate));
   if (session.phase == Session::Phase::http) session.phase = Session::Phase::hello;
   return outcome.consumed;
 }

@@ -14,6 +14,7 @@
 #include "gateway/carrier.h"
 #include "net/socket.h"
 #include "wire/compact.h"
+#include "wire/deflate.h"
 #include "wire/padding.h"
 #include "wire/websocket.h"
 
@@ -75,11 +76,13 @@ class FarEnd {
   Lines frames() {
     Lines lines;
     wire::WsDecoder decoder(wire::WsDecoder::Peer::server);
+    decoder.allow_deflate();
     for (;;) {
       std::string buffer = unread_ + std::string(wire::kReadablePadding, '\0');
       const wire::WsOutcome outcome = decoder.next({buffer.data(), unread_.size()});
       if (outcome.kind == wire::WsOutcome::Kind::message) {
-        lines.push_back(short_form(outcome.text()));
+        lines.push_back(outcome.deflated ? "deflated " + short_form(inflated(outcome.text()))
+                                         : short_form(outcome.text()));
       } else if (outcome.kind == wire::WsOutcome::Kind::control) {
         lines.push_back(outcome.opcode == wire::WsOpcode::close
                             ? "close " + std::to_string(static_cast<int>(outcome.close_code))
@@ -89,6 +92,12 @@ class FarEnd {
       }
       unread_.erase(0, outcome.consumed);
     }
+  }
+  static std::string inflated(std::string_view payload) {
+    wire::Inflater inflater(1U << 20);
+    const wire::Inflated result = inflater.inflate({payload.data(), payload.size()});
+    return result.reason.empty() ? std::string(result.message.data(), result.message.size())
+                                 : std::string(result.reason);
   }
   static std::string value(std::string_view json, std::string_view key) {
     const std::string begin = "\"" + std::string(key) + "\":\"";

@@ -16,6 +16,7 @@
 #include "hub/out_queue.h"
 #include "wire/chat_writer.h"
 #include "wire/compact.h"
+#include "wire/deflate.h"
 #include "wire/websocket.h"
 
 namespace taut::gateway {
@@ -158,19 +159,25 @@ template <class M>
   return out.commit(pool, static_cast<uint32_t>(head_bytes) + rest_bytes + 1);
 }
 
-/// Encodes straight into a connection's output. False when the pool is exhausted.
+/// Encodes straight into a connection's output, compressed if there is a `deflater` and it pays. False when
+/// the pool is exhausted.
 template <class M>
-[[nodiscard]] bool write_frame(BufferPool& pool, hub::OutQueue& out, Carrier carrier, const M& message) {
+[[nodiscard]] bool write_frame(BufferPool& pool, hub::OutQueue& out, Carrier carrier, const M& message,
+                               wire::Deflater* deflater = nullptr) {
   if (carrier == Carrier::compact) return write_compact_frame(pool, out, message);
   const size_t bound = wire::max_size(message);
   const auto guess = static_cast<uint32_t>(wire::ws_header_size(bound));
   const std::span<char> room = out.prepare(pool, guess + static_cast<uint32_t>(bound));
   if (room.empty()) return false;
   const wire::Written json = wire::write(room.subspan(guess), message);
-  const auto ws_header = static_cast<uint32_t>(wire::ws_header_size(json.size));
-  if (ws_header != guess) std::memmove(room.data() + ws_header, room.data() + guess, json.size);
-  wire::write_ws_header(room.first(ws_header), wire::WsOpcode::text, json.size);
-  return out.commit(pool, ws_header + json.size);
+  std::string_view payload(room.data() + guess, json.size);
+  const std::string_view deflated = deflater == nullptr ? std::string_view() : deflater->deflate(payload);
+  if (!deflated.empty()) payload = deflated;  // fewer bytes: there is room
+  const auto ws_header = static_cast<uint32_t>(wire::ws_header_size(payload.size()));
+  if (payload.data() != room.data() + ws_header)
+    std::memmove(room.data() + ws_header, payload.data(), payload.size());
+  wire::write_ws_header(room.first(ws_header), wire::WsOpcode::text, payload.size(), !deflated.empty());
+  return out.commit(pool, ws_header + static_cast<uint32_t>(payload.size()));
 }
 
 }  // namespace taut::gateway

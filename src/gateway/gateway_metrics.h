@@ -29,6 +29,8 @@ struct GatewayMetrics {
   Cell bytes_received;
   Cell bytes_sent;
   Cell writes_blocked;
+  Cell deflate_bytes_in;   ///< of messages that were compressed, or tried to be
+  Cell deflate_bytes_out;  ///< what became of them
   Cell messages_accepted;
   Cell messages_duplicate;
   Cell messages_refused;

@@ -28,6 +28,10 @@ Sessions::Sessions(Shard& shard, hub::BlockReturn& back, GatewayMetrics& metrics
       sessions_(shard.id()),
       running_(std::min(limits.ping_ns, limits.hello_timeout_ns) / kTicksPerTime),
       tick_(kTickTimer, 0) {
+  if (limits.deflate) {
+    inflater_.emplace(limits.frame_bytes_max);
+    deflater_.emplace(static_cast<uint32_t>(BufferPool::kCapacityMax));
+  }
   push_list_.reserve(kTouchedReserve);
   answer_list_.reserve(kTouchedReserve);
   unfinished_.reserve(kTouchedReserve);
@@ -102,8 +106,9 @@ void Sessions::read(Session& session, bool from_socket) {
 }
 
 void Sessions::understand(Session& session, std::span<char> unread) {
+  inflated_bytes_ = 0;
   for (uint32_t frames = 0;; ++frames) {
-    if (frames == kFramesPerTurn || is_held_up(session)) {
+    if (frames == kFramesPerTurn || inflated_bytes_ >= kInflatedBytesPerTurn || is_held_up(session)) {
       keep(session, unread);
       if (session.phase != Session::Phase::dead && !unread.empty()) mark_unfinished(session);
       return;
@@ -188,6 +193,10 @@ void Sessions::flush() {
   }
   for (Session* session : dead_) sessions_.erase(session->self);
   if (!dead_.empty()) metrics_.connections.store(sessions_.size());
+  if (deflater_) {
+    metrics_.deflate_bytes_in.store(deflater_->bytes_in());
+    metrics_.deflate_bytes_out.store(deflater_->bytes_out());
+  }
   dead_.clear();
 }
 

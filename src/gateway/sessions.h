@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "hub/liveness.h"
 #include "net/connection.h"
 #include "wire/chat_codes.h"
+#include "wire/deflate.h"
 
 namespace taut::gateway {
 
@@ -46,13 +48,16 @@ struct SessionLimits {
   int64_t slow_reader_ns = 0;
   int64_t hello_timeout_ns = 0;
   int64_t ping_ns = 0;
+  bool deflate = false;  ///< WebSockets may agree on permessage-deflate
 };
 
 /// Owner thread only. Sessions stay at their address until the end of the turn in which they died.
 class Sessions {
  public:
-  /// Frames of one connection in one turn; the rest waits for the next turn.
+  /// Frames of one connection in one turn, and the bytes after which it gets no further compressed one; the
+  /// rest waits for the next turn.
   static constexpr uint32_t kFramesPerTurn = 32;
+  static constexpr uint32_t kInflatedBytesPerTurn = net::Scratch::kReadBytes;
   /// Time for a goodbye to be written and answered.
   static constexpr int64_t kGoodbyeNs = 2'000'000'000;
 
@@ -86,6 +91,10 @@ class Sessions {
 
   // -- output --
 
+  /// What compresses messages to this connection; nullptr unless that was agreed on.
+  [[nodiscard]] wire::Deflater* deflater(Session& session) {
+    return session.connection.decoder().allows_deflate() ? &*deflater_ : nullptr;
+  }
   /// Call after putting something into connection.out(). Sessions with pushes are written before those with
   /// answers only.
   void touch(Session& session, bool push);
@@ -142,6 +151,7 @@ class Sessions {
   [[nodiscard]] bool take_frame(Session& session, std::span<char> unread, size_t& consumed);
   [[nodiscard]] bool take_websocket_frame(Session& session, std::span<char> unread, size_t& consumed);
   [[nodiscard]] bool take_netstring(Session& session, std::span<char> unread, size_t& consumed);
+  [[nodiscard]] bool take_deflated(Session& session, std::span<char> payload);
   void take_message(Session& session, std::span<char> message);
   void on_control(Session& session, const wire::WsOutcome& frame);
   void on_broken_framing(Session& session, wire::CloseCode code, std::string_view reason);
@@ -167,6 +177,9 @@ class Sessions {
   SessionLimits limits_;
   SessionEvents* events_ = nullptr;
   net::Scratch scratch_;
+  std::optional<wire::Inflater> inflater_;  ///< with limits_.deflate
+  std::optional<wire::Deflater> deflater_;
+  uint32_t inflated_bytes_ = 0;  ///< by the connection whose turn it is
   SlotMap<Session> sessions_;
   hub::RunningClock running_;
   Timer tick_;

@@ -48,7 +48,21 @@ bool Sessions::take_websocket_frame(Session& session, std::span<char> unread, si
     close(session, wire::CloseCode::protocol, "text frames only");
     return true;
   }
+  if (outcome.deflated && session.phase != Session::Phase::closing)
+    return take_deflated(session, outcome.payload);
   take_message(session, outcome.payload);
+  return true;
+}
+
+bool Sessions::take_deflated(Session& session, std::span<char> payload) {
+  const wire::Inflated inflated = inflater_->inflate(payload);
+  if (is_secret(session)) secure_wipe(payload.data(), payload.size());
+  if (inflated.close_code != wire::CloseCode::none) {
+    on_broken_framing(session, inflated.close_code, inflated.reason);
+    return false;
+  }
+  inflated_bytes_ += static_cast<uint32_t>(inflated.message.size());
+  take_message(session, inflated.message);
   return true;
 }
 

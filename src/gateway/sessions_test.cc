@@ -1,14 +1,18 @@
 #include "gateway/sessions.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gateway/far_end.h"
 #include "hub/hand_turned_shard.h"
 #include "net/certificate_testing.h"
 #include "net/tls.h"
+#include "wire/deflate.h"
+#include "wire/websocket_client.h"
 
 namespace taut::gateway {
 namespace {
@@ -29,7 +33,7 @@ class SessionsTest : public testing::Test, protected SessionEvents {
   ~SessionsTest() override { here.flush(); }
 
   size_t on_http(Session& /*session*/, std::string_view bytes) override { return bytes.size(); }
-  void on_frame(Session& /*session*/, std::span<char> /*frame*/) override {}
+  void on_frame(Session& /*session*/, std::span<char> frame) override { frames.emplace_back(frame.size()); }
   void on_leave(Session& /*session*/, net::ByteStream /*stream*/, std::string_view /*unread*/,
                 std::string /*unsent*/) override {}
   void on_gone(Session& /*session*/) override {}
@@ -58,7 +62,9 @@ class SessionsTest : public testing::Test, protected SessionEvents {
                      .hard_limit_bytes = 1 << 20,
                      .slow_reader_ns = kSecond,
                      .hello_timeout_ns = 10 * kSecond,
-                     .ping_ns = 25 * kSecond}};
+                     .ping_ns = 25 * kSecond,
+                     .deflate = true}};
+  std::vector<size_t> frames;  ///< sizes of those that arrived
 };
 
 /// Plain, or with TLS.
@@ -80,6 +86,66 @@ TEST_P(SilentSession, LetsTheShardParkAndIsClosedWhenItsTimeIsOver) {
   const int seconds = seconds_until_gone();
   EXPECT_GE(seconds, 10);
   EXPECT_LE(seconds, 13);
+}
+
+/// A session in phase hello that agreed on permessage-deflate.
+class DeflateSession : public SessionsTest {
+ protected:
+  DeflateSession() {
+    auto [near, far_end] = socket_pair();
+    far = std::move(far_end);
+    session = sessions.accept(net::ByteStream(std::move(near)), {}, Carrier::websocket);
+    session->phase = Session::Phase::hello;
+    session->connection.decoder().allow_deflate();
+  }
+
+  /// A client's frame with the text of so many bytes, compressed.
+  static std::string compressed(size_t bytes) {
+    wire::Deflater deflater(1U << 20);
+    const std::string text(bytes, 'x');
+    const std::string payload(deflater.deflate(text));
+    std::string frame(wire::ws_client_header_size(payload.size()) + payload.size(), '\0');
+    wire::write_ws_client_frame(frame, wire::WsOpcode::text, payload, 7);
+    frame[0] = static_cast<char>(frame[0] | 0x40);
+    return frame;
+  }
+  void say(const std::string& bytes) const {
+    ASSERT_EQ(::write(far.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  }
+
+  net::Fd far;
+  Session* session = nullptr;
+};
+
+TEST_F(DeflateSession, InflatesNoMoreInATurnThanOneReadBringsAndOneMessage) {
+  std::string many;
+  for (int i = 0; i < 10; ++i) many += compressed(10'000);
+  say(many);
+  here.turn();
+  EXPECT_EQ(frames.size(), 4U) << "the fourth passes 32 KiB";
+  EXPECT_TRUE(sessions.has_work());
+  sessions.continue_work();
+  EXPECT_EQ(frames.size(), 8U);
+  sessions.continue_work();
+  EXPECT_EQ(frames, std::vector<size_t>(10, 10'000));
+  EXPECT_FALSE(sessions.has_work());
+}
+
+TEST_F(DeflateSession, IsClosedForAMessageThatBecomesTooLong) {
+  say(compressed(32'768) + compressed(32'769));
+  here.turn();
+  sessions.continue_work();
+  EXPECT_EQ(frames, std::vector<size_t>{32'768});
+  EXPECT_EQ(session->phase, Session::Phase::closing);
+  EXPECT_EQ(metrics.closed_protocol.load(), 1U);
+}
+
+TEST_F(DeflateSession, InflatesNothingOnceItIsClosing) {
+  sessions.close(*session, wire::CloseCode::draining, "");
+  say("\xC1\x82" + std::string(4, '\0') + "\xFF\xFF");  // which could not be inflated
+  here.turn();
+  EXPECT_EQ(session->phase, Session::Phase::closing);
+  EXPECT_EQ(metrics.closed_protocol.load(), 0U);
 }
 
 }  // namespace

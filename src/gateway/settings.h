@@ -22,6 +22,7 @@ struct Settings {
   // Network
   HostPort listen{"127.0.0.1", 8080};  ///< WebSocket and HTTP; port 0 takes a free one
   HostPort compact;                    ///< the compact carrier; an empty host: it is not served
+  bool deflate = false;                ///< permessage-deflate on WebSocket
   std::string tls_cert;                ///< empty: connections are plain
   std::string tls_key;
   std::vector<std::string> origins;          ///< allowed Origin headers beside Origin == Host

@@ -30,6 +30,23 @@ Status is_network(std::string_view text) {
   return network ? Status() : std::unexpected(network.error());
 }
 
+void add_carriers(std::vector<ConfigRow>& rows, Settings& s) {
+  rows.push_back(
+      {.key = "listen",
+       .section = "Network",
+       .field = &s.listen,
+       .help = "Address for WebSocket (/v1/chat) and HTTP; port 0 takes a free port and prints it"});
+  rows.push_back({.key = "compact",
+                  .section = "Network",
+                  .field = &s.compact,
+                  .help = "Address for the compact carrier over TCP; without one it is not served"});
+  rows.push_back({.key = "deflate",
+                  .section = "Network",
+                  .field = &s.deflate,
+                  .help = "Compress WebSocket messages of 1 KiB and more where the client offers "
+                          "permessage-deflate: fewer bytes, for time of the shards"});
+}
+
 void add_drain(std::vector<ConfigRow>& rows, Settings& s) {
   rows.push_back(
       {.key = "drain-ms",
@@ -49,15 +66,7 @@ void add_drain(std::vector<ConfigRow>& rows, Settings& s) {
 }  // namespace
 
 void add_network_rows(std::vector<ConfigRow>& rows, Settings& s) {
-  rows.push_back(
-      {.key = "listen",
-       .section = "Network",
-       .field = &s.listen,
-       .help = "Address for WebSocket (/v1/chat) and HTTP; port 0 takes a free port and prints it"});
-  rows.push_back({.key = "compact",
-                  .section = "Network",
-                  .field = &s.compact,
-                  .help = "Address for the compact carrier over TCP; without one it is not served"});
+  add_carriers(rows, s);
   rows.push_back({.key = "tls-cert",
                   .section = "Network",
                   .field = &s.tls_cert,

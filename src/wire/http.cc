@@ -60,6 +60,17 @@ HttpMethod method_of(beast_http::verb verb) {
   }
 }
 
+/// A list that may be spread over several headers.
+std::string joined(const BeastRequest& from, std::string_view name) {
+  std::string list;
+  const auto [begin, end] = from.equal_range(name);
+  for (auto it = begin; it != end; ++it) {
+    if (!list.empty()) list += ',';
+    list += std::string_view(it->value());
+  }
+  return list;
+}
+
 HttpRequest request_of(BeastRequest&& from) {
   using Field = beast_http::field;
   HttpRequest request;
@@ -74,15 +85,11 @@ HttpRequest request_of(BeastRequest&& from) {
   request.origin = from[Field::origin];
   request.authorization = from[Field::authorization];
   request.content_type = from[Field::content_type];
-  const auto [begin, end] = from.equal_range("X-Forwarded-For");
-  for (auto it = begin; it != end; ++it) {
-    if (!request.forwarded_for.empty()) request.forwarded_for += ',';
-    request.forwarded_for += std::string_view(it->value());
-  }
+  request.forwarded_for = joined(from, "X-Forwarded-For");
   request.websocket_key = from[Field::sec_websocket_key];
   request.websocket_version = from[Field::sec_websocket_version];
   request.websocket_protocol = from[Field::sec_websocket_protocol];
-  request.websocket_extensions = from[Field::sec_websocket_extensions];
+  request.websocket_extensions = joined(from, "Sec-WebSocket-Extensions");
   request.body = std::move(from.body());
   return request;
 }
@@ -213,7 +220,7 @@ WsUpgradeCheck check_ws_upgrade(const HttpRequest& request) {
   return check;
 }
 
-std::string write_ws_accept(const HttpRequest& request) {
+std::string write_ws_accept(const HttpRequest& request, std::string_view extensions) {
   const WsUpgradeCheck check = check_ws_upgrade(request);
   TAUT_ASSERT(check.accepted);
   std::string out =
@@ -221,6 +228,7 @@ std::string write_ws_accept(const HttpRequest& request) {
       "Upgrade\r\nSec-WebSocket-Accept: ";
   out.append(ws_accept_key(request.websocket_key));
   if (check.subprotocol) out.append("\r\nSec-WebSocket-Protocol: ").append(kChatSubprotocol);
+  if (!extensions.empty()) out.append("\r\nSec-WebSocket-Extensions: ").append(extensions);
   out.append("\r\n\r\n");
   return out;
 }

@@ -29,8 +29,8 @@ struct HttpRequest {
   std::string content_type;
   std::string websocket_key;
   std::string websocket_version;
-  std::string websocket_protocol;  ///< the offers, comma-separated
-  std::string websocket_extensions;
+  std::string websocket_protocol;    ///< the offers, comma-separated
+  std::string websocket_extensions;  ///< the offers of all such headers, comma-separated
   std::string body;
 
   /// The target before '?', and behind it.
@@ -87,9 +87,9 @@ struct WsUpgradeCheck {
 /// Method, version, Connection, Upgrade, key; version 13 alone. Origin is the caller's policy.
 [[nodiscard]] WsUpgradeCheck check_ws_upgrade(const HttpRequest& request);
 
-/// The 101 response with Sec-WebSocket-Accept, and with the sub-protocol when the client offered it.
-/// REQUIRES: check_ws_upgrade(request).accepted.
-[[nodiscard]] std::string write_ws_accept(const HttpRequest& request);
+/// The 101 response with Sec-WebSocket-Accept, with the sub-protocol when the client offered it, and with the
+/// accepted `extensions` unless empty. REQUIRES: check_ws_upgrade(request).accepted.
+[[nodiscard]] std::string write_ws_accept(const HttpRequest& request, std::string_view extensions = {});
 
 /// The refusal as a problem document; a 426 names the version. REQUIRES: !check.accepted.
 [[nodiscard]] std::string write_ws_refusal(const WsUpgradeCheck& check);

@@ -178,6 +178,18 @@ TEST(WsUpgrade, IsAcceptedWithTheSubprotocolOnlyWhenOffered) {
   EXPECT_EQ(write_ws_accept(without).find("Protocol:"), std::string::npos);
 }
 
+TEST(WsUpgrade, NamesTheExtensionsThatAreAccepted) {
+  const std::string out = write_ws_accept(parsed(kUpgrade), "permessage-deflate");
+  EXPECT_TRUE(out.ends_with("\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n"));
+}
+
+TEST(HttpRequest, JoinsTheOffersOfAllExtensionHeaders) {
+  const HttpRequest request =
+      parsed(replaced(kUpgrade, "Sec-WebSocket-Extensions: permessage-deflate",
+                      "Sec-WebSocket-Extensions: foo\r\nSec-WebSocket-Extensions: permessage-deflate"));
+  EXPECT_EQ(request.websocket_extensions, "foo,permessage-deflate");
+}
+
 TEST(WsUpgrade, RefusesWithTheStatusThatSaysWhy) {
   const auto status = [](std::string_view in) { return check_ws_upgrade(parsed(in)).status; };
   EXPECT_EQ(status(replaced(kUpgrade, "Version: 13", "Version: 8")), 426U);

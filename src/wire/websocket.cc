@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint8_t kFinBit = 0x80;
 constexpr uint8_t kRsvBits = 0x70;
+constexpr uint8_t kDeflatedBit = 0x40;  // RSV1
 constexpr uint8_t kMaskBit = 0x80;
 constexpr uint8_t kLength16 = 126;
 constexpr uint8_t kLength64 = 127;
@@ -44,6 +45,7 @@ uint64_t big_endian(const char* at, size_t bytes) {
 
 struct WsDecoder::Header {
   bool fin = false;
+  bool deflated = false;
   WsOpcode opcode = WsOpcode::text;
   size_t size = 0;  ///< of the header itself
   uint32_t mask = 0;
@@ -51,13 +53,15 @@ struct WsDecoder::Header {
 
   /// From the first two bytes: everything but the extended length and the key. Nothing, or why they are
   /// refused.
-  std::string_view read_start(const char* at, bool masked) {
+  std::string_view read_start(const char* at, bool masked, bool deflate) {
     const auto first = static_cast<uint8_t>(at[0]);
     const auto second = static_cast<uint8_t>(at[1]);
     fin = (first & kFinBit) != 0;
     const uint8_t code = first & 0x0F;
     opcode = static_cast<WsOpcode>(code);
-    if ((first & kRsvBits) != 0) return "reserved bits set";
+    const bool begins_message = opcode == WsOpcode::text || opcode == WsOpcode::binary;
+    deflated = deflate && begins_message && (first & kDeflatedBit) != 0;
+    if ((first & kRsvBits) != (deflated ? kDeflatedBit : 0)) return "reserved bits set";
     if (code > 2 && (code < 8 || code > 10)) return "unknown opcode";
     if (((second & kMaskBit) != 0) != masked) return masked ? "frame without a mask" : "frame with a mask";
     payload_bytes = second & 0x7F;
@@ -92,7 +96,7 @@ WsOutcome WsDecoder::next(std::span<char> in) noexcept {
     if (have < 2) return need_more(in, 2);
 
     Header header;
-    if (const auto why = header.read_start(at, masked); !why.empty())
+    if (const auto why = header.read_start(at, masked, deflate_); !why.empty())
       return failure(CloseCode::protocol, why);
     if (!is_control(header.opcode) && (header.opcode == WsOpcode::continuation) != in_message_) {
       return failure(CloseCode::protocol,
@@ -152,7 +156,10 @@ WsOutcome WsDecoder::finish_control(const Header& header, std::span<char> in) no
 bool WsDecoder::finish_data(const Header& header, std::span<char> in, WsOutcome& outcome) noexcept {
   const auto payload = in.subspan(raw_ + header.size, header.payload_bytes);
   raw_ += static_cast<uint32_t>(header.size + header.payload_bytes);
-  if (!in_message_) opcode_ = header.opcode;
+  if (!in_message_) {
+    opcode_ = header.opcode;
+    deflated_ = header.deflated;
+  }
   if (!in_message_ && header.fin) {
     outcome.payload = payload;
   } else {
@@ -164,16 +171,17 @@ bool WsDecoder::finish_data(const Header& header, std::span<char> in, WsOutcome&
   }
   outcome.kind = WsOutcome::Kind::message;
   outcome.opcode = opcode_;
+  outcome.deflated = deflated_;
   outcome.consumed = raw_;
   raw_ = assembled_ = 0;
   return true;
 }
 
-size_t write_ws_header(std::span<char> out, WsOpcode opcode, size_t payload_bytes) noexcept {
+size_t write_ws_header(std::span<char> out, WsOpcode opcode, size_t payload_bytes, bool deflated) noexcept {
   const size_t size = ws_header_size(payload_bytes);
   TAUT_ASSERT(out.size() >= size);
   TAUT_DCHECK(!is_control(opcode) || payload_bytes <= kWsControlBytesMax);
-  out[0] = static_cast<char>(kFinBit | static_cast<uint8_t>(opcode));
+  out[0] = static_cast<char>(kFinBit | (deflated ? kDeflatedBit : 0) | static_cast<uint8_t>(opcode));
   if (size == 2) {
     out[1] = static_cast<char>(payload_bytes);
   } else if (size == 4) {

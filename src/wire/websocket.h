@@ -38,6 +38,7 @@ struct WsOutcome {
 
   Kind kind = Kind::need_more;
   WsOpcode opcode = WsOpcode::text;
+  bool deflated = false;  ///< message: the payload is compressed (wire/deflate.h)
   /// error: what to close with. A close frame: the peer's code (any number of RFC 6455, `none` when it gave
   /// none), to be echoed.
   CloseCode close_code = CloseCode::none;
@@ -68,10 +69,11 @@ struct WsOutcome {
 /// (headers squeezed out). What the caller keeps after need_more never exceeds message_bytes_max +
 /// kWsKeptBeyondMessageMax.
 ///
-/// Refused with 1002: RSV bits, unknown opcodes, wrong masking, lengths not in their shortest form, control
-/// frames that are fragmented or longer than 125, a continuation of nothing, a new message inside another,
-/// close payloads of 1 byte or with a code that must not be on the wire. 1007: a close reason that is not
-/// UTF-8. 1009: more than message_bytes_max, as soon as a header says so.
+/// Refused with 1002: RSV bits (but RSV1 at the beginning of a message, after allow_deflate()), unknown
+/// opcodes, wrong masking, lengths not in their shortest form, control frames that are fragmented or longer
+/// than 125, a continuation of nothing, a new message inside another, close payloads of 1 byte or with a code
+/// that must not be on the wire. 1007: a close reason that is not UTF-8. 1009: more than message_bytes_max,
+/// as soon as a header says so.
 class WsDecoder {
  public:
   enum class Peer : uint8_t {
@@ -81,6 +83,10 @@ class WsDecoder {
 
   explicit WsDecoder(Peer peer, uint32_t message_bytes_max = kChatFrameBytesMax)
       : message_bytes_max_(message_bytes_max), peer_(peer) {}
+
+  /// permessage-deflate was agreed on: messages may be compressed from here on.
+  void allow_deflate() { deflate_ = true; }
+  [[nodiscard]] bool allows_deflate() const { return deflate_; }
 
   /// REQUIRES: kReadablePadding readable bytes behind `in`. Writes only inside `in`.
   [[nodiscard]] WsOutcome next(std::span<char> in) noexcept;
@@ -100,7 +106,9 @@ class WsDecoder {
   uint32_t raw_ = 0;        ///< where the first undecoded byte is; assembled_ ≤ raw_
   Peer peer_;
   WsOpcode opcode_ = WsOpcode::text;  ///< of the fragmented message
-  bool in_message_ = false;
+  bool in_message_ : 1 = false;
+  bool deflated_ : 1 = false;  ///< the fragmented message
+  bool deflate_ : 1 = false;   ///< agreed on
 };
 static_assert(sizeof(WsDecoder) <= 64 && std::is_trivially_copyable_v<WsDecoder>);
 
@@ -111,11 +119,12 @@ static_assert(sizeof(WsDecoder) <= 64 && std::is_trivially_copyable_v<WsDecoder>
   return payload_bytes < 126 ? 2 : payload_bytes <= 0xFFFF ? 4 : 10;
 }
 
-/// Writes the header of a final frame; the payload follows behind it. To put one in front of a payload that
-/// is already in place, leave kWsHeaderMax bytes there and pass the ws_header_size(n) bytes that end where
-/// the payload begins. Returns ws_header_size(payload_bytes). REQUIRES: out holds that much; a control
-/// payload is ≤ kWsControlBytesMax.
-size_t write_ws_header(std::span<char> out, WsOpcode opcode, size_t payload_bytes) noexcept;
+/// Writes the header of a final frame, `deflated` if its payload is; the payload follows behind it. To put
+/// one in front of a payload that is already in place, leave kWsHeaderMax bytes there and pass the
+/// ws_header_size(n) bytes that end where the payload begins. Returns ws_header_size(payload_bytes).
+/// REQUIRES: out holds that much; a control payload is ≤ kWsControlBytesMax.
+size_t write_ws_header(std::span<char> out, WsOpcode opcode, size_t payload_bytes,
+                       bool deflated = false) noexcept;
 
 /// A whole ping or pong frame. Returns its size, 2 + payload. REQUIRES: out holds it; payload ≤
 /// kWsControlBytesMax.

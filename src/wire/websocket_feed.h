@@ -18,6 +18,7 @@ struct WsSeen {
   WsOpcode opcode;
   CloseCode close_code;
   std::string bytes;  ///< payload, or the reason of an error
+  bool deflated = false;
   friend bool operator==(const WsSeen&, const WsSeen&) = default;
 };
 
@@ -25,8 +26,10 @@ struct WsSeen {
 /// contract promises in return.
 class WsFeed {
  public:
-  WsFeed(WsDecoder::Peer peer, uint32_t message_bytes_max)
-      : decoder_(peer, message_bytes_max), max_(message_bytes_max) {}
+  WsFeed(WsDecoder::Peer peer, uint32_t message_bytes_max, bool deflate = false)
+      : decoder_(peer, message_bytes_max), max_(message_bytes_max) {
+    if (deflate) decoder_.allow_deflate();
+  }
 
   void feed(std::string_view piece) {
     if (failed_) return;
@@ -57,7 +60,7 @@ class WsFeed {
     if (outcome.kind != WsOutcome::Kind::need_more) {
       const bool error = outcome.kind == WsOutcome::Kind::error;
       seen_.push_back({outcome.kind, outcome.opcode, outcome.close_code,
-                       std::string(error ? outcome.reason : outcome.text())});
+                       std::string(error ? outcome.reason : outcome.text()), outcome.deflated});
       failed_ = error;
       if (error) return false;
     }

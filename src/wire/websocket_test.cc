@@ -143,6 +143,59 @@ TEST(WsDecoder, RefusesFragmentsThatTogetherExceedTheLimit) {
             CloseCode::too_big);
 }
 
+std::string with_rsv(std::string frame, int bits) {
+  frame[0] = static_cast<char>(frame[0] | bits);
+  return frame;
+}
+
+/// As after an agreement on permessage-deflate.
+WsFeed feed_deflate(std::string_view bytes) {
+  WsFeed feed(WsDecoder::Peer::client, kMax, true);
+  feed.feed(bytes);
+  return feed;
+}
+
+TEST(WsDecoder, TellsWhichMessagesAreCompressedOnceThatIsAgreedOn) {
+  const std::string stream = with_rsv(frame(WsOpcode::text, "whole"), 0x40) + frame(WsOpcode::text, "plain") +
+                             with_rsv(frame(WsOpcode::binary, "in ", false), 0x40) +
+                             frame(WsOpcode::ping, "p") + frame(WsOpcode::continuation, "two") +
+                             frame(WsOpcode::text, "pl", false) + frame(WsOpcode::continuation, "ain");
+  const auto deflated = [](WsSeen seen) {
+    seen.deflated = true;
+    return seen;
+  };
+  const std::vector<WsSeen> expected = {deflated(message(WsOpcode::text, "whole")),
+                                        message(WsOpcode::text, "plain"), control(WsOpcode::ping, "p"),
+                                        deflated(message(WsOpcode::binary, "in two")),
+                                        message(WsOpcode::text, "plain")};
+  EXPECT_EQ(feed_deflate(stream).seen(), expected);
+  WsFeed bytewise(WsDecoder::Peer::client, kMax, true);
+  for (const char byte : stream) bytewise.feed({&byte, 1});
+  EXPECT_EQ(bytewise.seen(), expected);
+  for (size_t at = 1; at < stream.size(); ++at) {
+    WsFeed split(WsDecoder::Peer::client, kMax, true);
+    split.feed(std::string_view(stream).substr(0, at));
+    split.feed(std::string_view(stream).substr(at));
+    EXPECT_EQ(split.seen(), expected) << at;
+  }
+}
+
+TEST(WsDecoder, RefusesReservedBitsEvenSoWhereTheyMeanNothing) {
+  const auto refused = [](const std::string& bytes) {
+    const WsFeed feed = feed_deflate(bytes);
+    return feed.failed() && feed.seen().back().close_code == CloseCode::protocol;
+  };
+  EXPECT_FALSE(refused(with_rsv(frame(WsOpcode::text, "x"), 0x40)));
+  for (const int bits : {0x20, 0x10, 0x60, 0x50})
+    EXPECT_TRUE(refused(with_rsv(frame(WsOpcode::text, "x"), bits)));
+  for (const WsOpcode control : {WsOpcode::ping, WsOpcode::pong, WsOpcode::close})
+    EXPECT_TRUE(refused(with_rsv(frame(control, ""), 0x40)));
+  for (const int first : {0, 0x40}) {
+    EXPECT_TRUE(refused(with_rsv(frame(WsOpcode::text, "x", false), first) +
+                        with_rsv(frame(WsOpcode::continuation, "y"), 0x40)));
+  }
+}
+
 TEST(WsDecoder, RefusesEachReservedBit) {
   for (const char bit : {'\x40', '\x20', '\x10'}) {
     std::string bytes = frame(WsOpcode::text, "x");

@@ -10,6 +10,7 @@
 #include "wire/chat_reader.h"
 #include "wire/chat_writer.h"
 #include "wire/compact.h"
+#include "wire/deflate.h"
 #include "wire/websocket.h"
 #include "wire/websocket_client.h"
 
@@ -151,6 +152,24 @@ TEST(WireAllocations, AreZeroPerCompactMessageAfterConstruction) {
       all = relay_compact(*body, frame, out, reader) && all;
   }
   EXPECT_EQ(allocations - before, 0U);
+  EXPECT_TRUE(all);
+}
+
+TEST(WireAllocations, AreZeroForCompressedMessagesWholeAndBroken) {
+  const std::string text(5'000, 'x');
+  Deflater deflater(10'000);
+  Inflater inflater(4'000);
+  const size_t bytes_before = mallinfo2().uordblks;
+  bool all = true;
+  for (int i = 0; i < 100; ++i) {
+    const auto refused = [&](std::string_view payload, CloseCode code) {
+      return inflater.inflate({payload.data(), payload.size()}).close_code == code;
+    };
+    all = refused(deflater.deflate({text.data(), 3'000}), CloseCode::none) && all;
+    all = refused(deflater.deflate({text.data(), 3'000}).substr(0, 4), CloseCode::broken_utf8) && all;
+    all = refused(deflater.deflate(text), CloseCode::too_big) && all;
+  }
+  EXPECT_EQ(mallinfo2().uordblks, bytes_before) << "zlib allocates with malloc";
   EXPECT_TRUE(all);
 }
 

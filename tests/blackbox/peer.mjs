@@ -10,9 +10,9 @@ let next_device = 1;
 class WebSocketConnection {
   #socket;
 
-  constructor(server, { via = server.port, path = '/v1/chat', headers = {}, pong = true }, on_object) {
+  constructor(server, { via = server.port, path = '/v1/chat', headers = {}, pong = true, deflate = false }, on_object) {
     const url = `${server.secure ? 'wss' : 'ws'}://127.0.0.1:${via}${path}`;
-    const options = { perMessageDeflate: false, headers, autoPong: pong, rejectUnauthorized: false };
+    const options = { perMessageDeflate: deflate, headers, autoPong: pong, rejectUnauthorized: false };
     this.#socket = new WebSocket(url, ['taut.v1.json'], options);
     this.#socket.on('message', (data) => on_object(JSON.parse(data.toString())));
     this.opened = new Promise((resolve, reject) => this.#socket.on('open', resolve).on('error', reject));
@@ -63,9 +63,10 @@ export class Peer {
     return peer;
   }
 
-  /** Opens, says hello and waits for `welcome`. `resume` as in the protocol; `claims` go into the token. */
-  static async hello(server, role, id, { claims, via, path, headers, carrier, ...fields } = {}) {
-    const peer = await Peer.open(server, { via, path, headers, carrier });
+  /** Opens, says hello and waits for `welcome`. `resume` as in the protocol; `claims` go into the token; `deflate` is what `ws` calls
+   *  perMessageDeflate. */
+  static async hello(server, role, id, { claims, via, path, headers, carrier, deflate, ...fields } = {}) {
+    const peer = await Peer.open(server, { via, path, headers, carrier, deflate });
     peer.role = role;
     peer.id = id;
     peer.say({ type: 'hello', version: 1, role, site: 'demo', token: server.token(role, id, claims), device: `d${next_device++}`, ...fields });

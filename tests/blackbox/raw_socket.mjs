@@ -1,6 +1,7 @@
 // A WebSocket client made of bytes, for frames that no library would send.
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
+import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { within } from './server.mjs';
 
 export const kText = 1;
@@ -37,12 +38,33 @@ export function close_payload(code, reason = '') {
   return Buffer.concat([bytes, Buffer.from(reason)]);
 }
 
+/** The object in a text frame as received. */
+export function object_of({ deflated, payload }) {
+  if (!deflated) return JSON.parse(payload.toString());
+  const flushed = Buffer.concat([payload, Buffer.from([0, 0, 0xff, 0xff])]);
+  return JSON.parse(inflateRawSync(flushed, { finishFlush: constants.Z_SYNC_FLUSH }).toString());
+}
+
 export const kHandshake =
   'GET /v1/chat HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: taut.v1.json\r\n\r\n';
 
+/** The same for a client that offers to compress. */
+export const offering = (offers) => kHandshake.replace(/\r\n$/, `Sec-WebSocket-Extensions: ${offers}\r\n\r\n`);
+export const kOffer = offering('permessage-deflate; client_max_window_bits');
+
+export const kDeflated = 4; // RSV1
+
+/** What permessage-deflate makes of a message, by a client that forgets each. */
+export function deflate(bytes, options = {}) {
+  const flushed = deflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, ...options });
+  return flushed.subarray(0, flushed.length - 4);
+}
+
+export const deflated = (value, options) => frame(kText, deflate(typeof value === 'string' ? value : JSON.stringify(value), options), { rsv: kDeflated });
+
 export class RawSocket {
-  frames = []; // {opcode, fin, payload} as received
+  frames = []; // {opcode, fin, deflated, payload} as received
   head = null; // the answer to the handshake
   #bytes = Buffer.alloc(0);
   #waiters = new Set();
@@ -67,8 +89,8 @@ export class RawSocket {
   }
 
   /** Opens and says hello. */
-  static async hello(server, role, id) {
-    const raw = await RawSocket.open(server);
+  static async hello(server, role, id, handshake = kHandshake) {
+    const raw = await RawSocket.open(server, handshake);
     raw.write(text(hello_of(server, role, id)));
     await raw.json((f) => f.type === 'welcome');
     return raw;
@@ -88,8 +110,7 @@ export class RawSocket {
 
   /** The first text frame whose object satisfies `fits`. */
   async json(fits) {
-    const parsed = (f) => f.opcode === kText && fits(JSON.parse(f.payload.toString()));
-    return JSON.parse((await this.take(parsed, `a frame with ${fits}`)).payload.toString());
+    return object_of(await this.take((f) => f.opcode === kText && fits(object_of(f)), `a frame with ${fits}`));
   }
 
   /** The code with which the server closes. */
@@ -137,7 +158,8 @@ export class RawSocket {
     if (bytes.length < start) return false;
     const length = short < 126 ? short : short === 126 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2));
     if (bytes.length < start + length) return false;
-    this.frames.push({ opcode: bytes[0] & 15, fin: (bytes[0] & 0x80) !== 0, payload: bytes.subarray(start, start + length) });
+    const deflated = (bytes[0] & 0x40) !== 0;
+    this.frames.push({ opcode: bytes[0] & 15, fin: (bytes[0] & 0x80) !== 0, deflated, payload: bytes.subarray(start, start + length) });
     this.#bytes = bytes.subarray(start + length);
     return true;
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { up_to, visitor } from './peer.mjs';
-import { hello_of, RawSocket, text } from './raw_socket.mjs';
+import { deflated, hello_of, kHandshake, kOffer, RawSocket, text } from './raw_socket.mjs';
 import { kSlowness, scenario_on_shards } from './server.mjs';
 
 const kRegionMax = 256 << 20; // larger ones are a sanitizer's shadow
@@ -33,15 +33,19 @@ function found_in_memory(pid, needles) {
 /** The last part of a token: as good as the whole, and in no other. */
 const signature_of = (hello) => hello.token.split('.')[2];
 
-scenario_on_shards('tokens are nowhere in memory once they have been looked at', ['--pool-base-bytes', '4MiB'], async (server) => {
+const kStored = { level: 0 }; // compressed in name alone: the token stands in it as it is
+
+async function show_tokens(server, handshake, encode) {
+  const marker = `still-open-${server.pid}`;
+  await visitor(server, marker); // first: what is read later would lie over the last token
   const signatures = [];
   const peers = [];
   for (const i of up_to(8)) {
     // Some in one piece, some in two, so that one half waits in the pool.
-    const raw = await RawSocket.open(server);
+    const raw = await RawSocket.open(server, handshake);
     const hello = hello_of(server, 'visitor', `v${i}`);
     signatures.push(signature_of(hello));
-    const bytes = text(hello);
+    const bytes = encode(hello);
     const cut = i % 2 ? bytes.length : bytes.length - 20;
     raw.write(bytes.subarray(0, cut));
     await new Promise((resolve) => setTimeout(resolve, 20 * kSlowness));
@@ -49,10 +53,12 @@ scenario_on_shards('tokens are nowhere in memory once they have been looked at',
     await raw.json((f) => f.type === 'welcome');
     peers.push(raw);
   }
-  const marker = `still-open-${server.pid}`;
-  await visitor(server, marker);
   const counts = found_in_memory(server.pid, [marker, ...signatures]);
   assert.ok(counts[0] > 0, 'what is kept would be found');
   assert.deepEqual(counts.slice(1), signatures.map(() => 0));
   for (const peer of peers) peer.drop();
-});
+}
+
+const kFlags = ['--pool-base-bytes', '4MiB'];
+scenario_on_shards('tokens are nowhere in memory once they have been looked at', kFlags, (server) => show_tokens(server, kHandshake, text));
+scenario_on_shards('… nor those in compressed hellos', [...kFlags, '--deflate'], (server) => show_tokens(server, kOffer, (hello) => deflated(hello, kStored)));
