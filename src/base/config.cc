@@ -5,18 +5,20 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <utility>
 
 #include "base/assert.h"
 #include "base/config_toml.h"
 #include "base/config_value.h"
+#include "base/file.h"
 
 namespace taut {
 
 namespace {
+
+/// No list of settings is as long.
+constexpr size_t kFileBytesMax = size_t{1} << 20;
 
 constexpr size_t kNotFound = SIZE_MAX;
 constexpr size_t kConfigFile = SIZE_MAX - 1;  // the row of --config, which is in no table
@@ -190,10 +192,10 @@ Status Config::apply(size_t row, std::string_view text, const ConfigOrigin& orig
 }
 
 Status Config::load_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) return fail_errno("--config " + path);
-  const auto values = parse_toml(text, path);
+  const Result<std::string> text = PosixFileSystem().read_front(path, kFileBytesMax + 1);
+  if (!text) return fail("--config " + text.error().message);
+  if (text->size() > kFileBytesMax) return fail("--config " + path + ": too long for settings");
+  const auto values = parse_toml(*text, path);
   if (!values) return std::unexpected(values.error());
   for (const TomlValue& value : *values) {
     const std::string where = path + ":" + std::to_string(value.line) + ":" + std::to_string(value.column);

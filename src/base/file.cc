@@ -121,10 +121,18 @@ class PosixFile final : public File {
 
 }  // namespace
 
+Status check_regular_file(const std::string& path) {
+  struct stat about{};
+  if (::stat(path.c_str(), &about) != 0) return fail_errno(path);
+  if (S_ISDIR(about.st_mode)) return fail(path + ": is a directory");
+  return S_ISREG(about.st_mode) ? Status() : fail(path + ": is no regular file");
+}
+
 Result<std::string> PosixFileSystem::read_front(const std::string& path, size_t most) {
+  if (const Status regular = check_regular_file(path); !regular) return std::unexpected(regular.error());
   const Result<Descriptor> descriptor = open_descriptor(path, O_RDONLY);
   if (!descriptor) return std::unexpected(descriptor.error());
-  std::string content(most, '\0');  // the size that stat gives may be a lie (/proc, pipes)
+  std::string content(most, '\0');  // the size that stat gives may be a lie (/proc)
   const Result<size_t> size = read_fully(descriptor->get(), 0, content, path);
   if (!size) return std::unexpected(size.error());
   content.resize(*size);

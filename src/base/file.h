@@ -33,6 +33,10 @@ class File {
   [[nodiscard]] virtual Result<uint64_t> size() = 0;
 };
 
+/// That the path names something with an end: a pipe would make its reader wait. Error: it does not, or there
+/// is nothing.
+[[nodiscard]] Status check_regular_file(const std::string& path);
+
 /// Where files come from. Any thread.
 class FileSystem {
  public:
@@ -42,7 +46,7 @@ class FileSystem {
   virtual ~FileSystem() = default;
 
   /// The file's first `most` bytes, or all when it has fewer. A caller with a limit asks for one byte more
-  /// than that, and words the complaint itself. Error: not readable.
+  /// than that, and words the complaint itself. Error: not readable, no regular file.
   [[nodiscard]] virtual Result<std::string> read_front(const std::string& path, size_t most) = 0;
   /// Opens for reading and writing, and creates it (mode 0600) if it is not there.
   [[nodiscard]] virtual Result<std::unique_ptr<File>> open(const std::string& path) = 0;

@@ -12,11 +12,10 @@ Result<std::shared_ptr<const CannedReplies>> CannedReplies::load(FileSystem& fil
                                                                  size_t text_bytes_max) {
   auto loaded = std::make_shared<CannedReplies>();
   if (path.empty()) return loaded;
-  const auto wrong = [&path](const std::string& what) {
-    return fail("--replies-file " + path + ": " + what);
-  };
+  // What is wrong comes first: a line of the log may have no room for all of the path.
+  const auto wrong = [&path](const std::string& what) { return fail(what + ": --replies-file " + path); };
   const Result<std::string> json = files.read_front(path, wire::kCannedRepliesBytesMax + 1);
-  if (!json) return wrong(json.error().message);
+  if (!json) return fail(json.error().message + " (--replies-file)");
   if (json->size() > wire::kCannedRepliesBytesMax)
     return wrong("longer than " + std::to_string(wire::kCannedRepliesBytesMax) + " bytes");
   Result<std::vector<wire::CannedReply>> replies = wire::read_canned_replies(*json, text_bytes_max);

@@ -182,6 +182,16 @@ void ChatProgram::stop_listening() {
   listening_ = false;
 }
 
+/// Shards do not accept evenly, so the limit is of all together; another's number may be some microseconds
+/// old.
+uint64_t ChatProgram::connections_now() const {
+  uint64_t count = parts_->sessions.size();
+  for (const auto& shard : door_.shards) {
+    if (shard.get() != &metrics_) count += shard->connections.load();
+  }
+  return count;
+}
+
 void ChatProgram::accept_some(Carrier carrier) {
   for (uint32_t i = 0; i < kAcceptsPerTurn && listening_; ++i) {
     if (!newcomers_.has_token(settings_.handshake_rate, shard_->now_ns())) {
@@ -196,8 +206,7 @@ void ChatProgram::accept_some(Carrier carrier) {
     }
     if (!fd) return;
     static_cast<void>(newcomers_.take(settings_.handshake_rate, shard_->now_ns()));
-    const uint32_t limit = share_of(settings_.connections_max, layout_.chat_shards);
-    if (stopping_ || parts_->sessions.size() >= limit) {
+    if (stopping_ || connections_now() >= settings_.connections_max) {
       metrics_.connections_refused.add(1);
       if (!parts_->certificate) {
         net::send_last_word(fd.get(), carrier == Carrier::websocket ? kTurnedAway : wire::kCompactTurnedAway);

@@ -30,6 +30,8 @@ struct Door {
   int listener = -1;
   int compact_listener = -1;                          ///< -1: the compact carrier is not served
   Published<net::TlsContext>* certificate = nullptr;  ///< nullptr: connections are plain
+  std::span<const std::unique_ptr<GatewayMetrics>> shards =
+      {};  ///< everybody's, for the count of connections
 };
 
 /// Built by main, used by its shard's thread from start() on; destroyed by main after the thread has ended.
@@ -68,6 +70,7 @@ class ChatProgram final : public ShardProgram {
   struct Parts;
 
   [[nodiscard]] Tracer::Options tracer_options() const;
+  [[nodiscard]] uint64_t connections_now() const;
   void accept_some(Carrier carrier);
   [[nodiscard]] int listener(Carrier carrier) const;
   [[nodiscard]] Status listen();

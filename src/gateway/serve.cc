@@ -138,7 +138,9 @@ Status Server::load_files() {
 }
 
 Status listen_on(const HostPort& address, net::Fd& listener) {
-  Result<net::Fd> opened = net::listen_on(address.host + ":" + std::to_string(address.port));
+  const bool six = address.host.find(':') != std::string::npos;
+  Result<net::Fd> opened =
+      net::listen_on((six ? "[" + address.host + "]" : address.host) + ":" + std::to_string(address.port));
   if (!opened) return std::unexpected(opened.error());
   listener = std::move(*opened);
   return {};
@@ -176,6 +178,10 @@ Status Server::prepare() {
   if (!settings_.compact.host.empty()) {
     if (Status opened = listen_on(settings_.compact, compact_listener_); !opened) return opened;
   }
+  const uint64_t memory =
+      static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  if (settings_.pool_base_bytes > memory / layout_.chat_shards)
+    return fail("--pool-base-bytes of all shards together is more than the memory of this host");
   return make_shards();
 }
 
@@ -252,12 +258,12 @@ void Server::start_threads() {
   std::vector<MetricsSource> sources;
   sources.reserve(layout_.members());
   const int64_t process_start_ms = clock_.wall_ms();
+  for (ShardId id = 0; id < layout_.chat_shards; ++id) metrics_.push_back(std::make_unique<GatewayMetrics>());
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
-    metrics_.push_back(std::make_unique<GatewayMetrics>());
     programs_.push_back(std::make_unique<ChatProgram>(
         settings_, rules_, *secrets_, layout_,
-        Door{listener_.get(), compact_listener_.get(), certificate_.get()}, *replies_, process_start_ms,
-        *metrics_.back(), [&started] { started.count_down(); }));
+        Door{listener_.get(), compact_listener_.get(), certificate_.get(), metrics_}, *replies_,
+        process_start_ms, *metrics_[id], [&started] { started.count_down(); }));
   }
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     threads_.emplace_back([this, id] { shards_[id]->run(*programs_[id]); });

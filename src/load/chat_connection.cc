@@ -18,6 +18,7 @@ constexpr int kSkippedMax = 10'000;
 }  // namespace
 
 Result<auth::Secrets> load_secret(const std::string& file) {
+  if (file.empty()) return fail("this needs the server's secret to make tokens: give --secret-file FILE");
   PosixFileSystem files;
   const std::array<std::string, 1> paths{file};
   return auth::Secrets::load(files, paths);

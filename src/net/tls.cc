@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/assert.h"
+#include "base/file.h"
 
 namespace taut::net {
 
@@ -47,6 +48,7 @@ Status use_files(SSL_CTX* context, const std::string& cert_file, const std::stri
   for (const auto& [setting, file] : {std::pair("--tls-cert", &cert_file), {"--tls-key", &key_file}}) {
     if (::access(file->c_str(), R_OK) != 0)
       return refuse(std::string("cannot be read, ") + std::strerror(errno), setting, *file);
+    if (!check_regular_file(*file)) return refuse("is no regular file", setting, *file);
   }
   if (SSL_CTX_use_certificate_chain_file(context, cert_file.c_str()) != 1)
     return refuse("holds no certificate in PEM", "--tls-cert", cert_file);

@@ -33,7 +33,7 @@ scenario('SIGHUP reads the file again, and a bad one changes nothing', ['--repli
   assert.deepEqual(await names(a), ['hours']);
   write('[{"name":"hours"}]');
   server.signal('SIGHUP');
-  await server.logged(/the old replies stay: --replies-file/);
+  await server.logged(/the old replies stay: entry 1: text: missing: --replies-file/);
   assert.deepEqual(await names(a), ['hours']);
   write([]);
 });
@@ -60,8 +60,13 @@ test('a file that cannot be used is wrong usage, and the line says where', () =>
     assert.equal(status, 2, stderr);
     assert.match(stderr, line);
   };
-  refused([{ name: 'a', text: 'b', groups: ['nobody'] }], /--replies-file .*replies\.json: "a": there is no group nobody/);
+  refused([{ name: 'a', text: 'b', groups: ['nobody'] }], /"a": there is no group nobody: --replies-file .*replies\.json/);
   refused([{ name: 'a', text: 'b', color: 1 }], /entry 1: color: unknown/);
   refused('x', /must be a JSON array/);
   refused([{ name: 'a', text: 'x'.repeat(70_000) }], /longer than 65536 bytes/);
+  spawnSync('mkfifo', [join(folder, 'pipe')]);
+  for (const [path, words] of [[join(folder, 'pipe'), 'is no regular file'], [folder, 'is a directory']]) {
+    const { status, stderr } = spawnSync(kBinary, ['serve', '--listen', '127.0.0.1:0', '--secret-file', join(folder, 'secret'), '--replies-file', path], { encoding: 'utf8', timeout: 20_000 });
+    assert.deepEqual([status, stderr.includes(`${path}: ${words}`)], [2, true], stderr);
+  }
 });
