@@ -1,7 +1,7 @@
 // Input that comes faster than its answers leave, or in pieces that nothing else sends: the server keeps it, and answers it.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { agent, open, up_to, visitor } from './peer.mjs';
+import { Peer, agent, open, up_to, visitor } from './peer.mjs';
 import { frame, hello_of, kText, RawSocket, text } from './raw_socket.mjs';
 import { kSlowness, scenario, scenario_on_shards, within } from './server.mjs';
 
@@ -104,3 +104,20 @@ scenario('after broken framing inside a fragmented message nothing more is under
   const a = await agent(server, 'a1');
   await a.alive();
 });
+
+// Whoever is awake accepts, so one shard may hold nearly all of them before they have said hello.
+scenario('as many as --connections-max are let in, whichever shards hold them', ['--connections-max', '64'], async (server) => {
+  const peers = [];
+  for (const _ of up_to(64)) peers.push(await Peer.open(server));
+  await assert.rejects(Peer.open(server), /503/);
+  for (const peer of peers) assert.equal(peer.close_code, undefined);
+  peers.pop().drop();
+  const again = async () => {
+    for (;;) {
+      const peer = await Peer.open(server).catch(() => null);
+      if (peer) return peer;
+      await pause(20);
+    }
+  };
+  await within(again(), 'a place that has become free');
+}, { shards: 4 });
