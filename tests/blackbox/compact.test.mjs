@@ -232,9 +232,9 @@ scenario('a chat by hand, as docs/protocol.md shows it', kCompact, async (server
     say() { printf '%s:%s,' "$(printf %s "$1" | wc -c | tr -d ' ')" "$1"; }
     { say '1::{"version":1,"role":"visitor","site":"demo","device":"nc","token":"'"$TOKEN"'"}'
       say '2::{"ref":1,"group":"sales"}'
-      sleep 2
+      while IFS= read -r line; do say "$(printf %b "$line")"; done
     } | nc 127.0.0.1 "$PORT"`;
-  const shell = spawn('sh', ['-c', script], { env: { ...process.env, TOKEN: token.trim(), PORT: server.compact_port }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const shell = spawn('sh', ['-c', script], { env: { ...process.env, TOKEN: token.trim(), PORT: server.compact_port }, stdio: ['pipe', 'pipe', 'inherit'] });
   server.peers.push({ drop: () => shell.kill() });
   const { conversation } = await a.take('assigned');
   await a.send(conversation, 'hello, you with the netcat');
@@ -248,6 +248,8 @@ scenario('a chat by hand, as docs/protocol.md shows it', kCompact, async (server
   });
   const objects = await within(heard, () => `the message; had ${bytes}`);
   assert.deepEqual(objects.slice(0, 2).map((o) => o.type), ['welcome', 'opened']);
+  shell.stdin.end(`3:${conversation}:m1 2\\nand you\n`);
+  assert.equal((await a.take((f) => f.type === 'message')).text, 'and you');
 });
 
 scenario('without --compact nobody listens, and one port cannot be both', [], async (server) => {
