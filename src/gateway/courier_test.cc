@@ -237,6 +237,7 @@ TEST_F(CourierTest, WithoutMemoryOneConnectionIsDroppedAndTheOthersStillGetTheFr
 }
 
 TEST_F(CourierTest, AHeadForWhoseRestThereIsNoMemoryEndsTheConnectionWithoutAWord) {
+  if (BufferPool::kCanaryBytes != 0) GTEST_SKIP() << "the counts below are of blocks without canaries";
   Line line = connect(Carrier::compact);
   // 14 pieces fill an output's list. Answers in two corks are the first two, of which the second goes on with
   // a head; each long frame then adds its rest and the next head, and the last one is a head alone.
