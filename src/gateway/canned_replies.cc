@@ -1,8 +1,8 @@
 #include "gateway/canned_replies.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "gateway/group_names.h"
 #include "wire/canned_replies.h"
 
 namespace taut::gateway {
@@ -23,9 +23,9 @@ Result<std::shared_ptr<const CannedReplies>> CannedReplies::load(FileSystem& fil
   for (wire::CannedReply& reply : *replies) {
     chat::GroupSet set = 0;
     for (const std::string& group : reply.groups) {
-      const auto found = std::ranges::find(groups, group);
-      if (found == groups.end()) return wrong("\"" + reply.name + "\": there is no group " + group);
-      set |= chat::group_bit(static_cast<chat::GroupId>(found - groups.begin()));
+      const auto known = find_group(groups, group);
+      if (!known) return wrong("\"" + reply.name + "\": there is no group " + group);
+      set |= chat::group_bit(*known);
     }
     loaded->entries_.push_back({.name = std::move(reply.name), .text = std::move(reply.text), .groups = set});
   }

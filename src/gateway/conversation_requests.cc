@@ -1,6 +1,7 @@
 // What parties may ask of a conversation (the requests of gateway/conversations.h).
 #include "base/assert.h"
 #include "gateway/conversations.h"
+#include "gateway/group_names.h"
 #include "gateway/item_frames.h"
 #include "gateway/wire_terms.h"
 
@@ -104,7 +105,7 @@ void Conversations::transfer(const ConversationRequest& request) {
     static_cast<void>(ask_dispatcher(MailKind::transfer_wanted, request.from, *record, request.to_agent, 0));
     return;
   }
-  const std::optional<chat::GroupId> group = find_group(request.to_group);
+  const std::optional<chat::GroupId> group = find_group(options_.groups, request.to_group);
   if (!group) {
     return refuse(request.from, request.conversation, wire::ErrorCode::bad_field,
                   "to: there is no group of this name");

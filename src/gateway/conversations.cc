@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "gateway/conversation_id.h"
+#include "gateway/group_names.h"
 #include "gateway/wire_terms.h"
 
 namespace taut::gateway {
@@ -158,12 +159,6 @@ void Conversations::refuse(const Requester& from, wire::ErrorMessage error, Lane
   courier_.answer(from.connection, error, lane);
 }
 
-std::optional<chat::GroupId> Conversations::find_group(std::string_view name) const {
-  const auto it = std::ranges::find(options_.groups, name);
-  if (it == options_.groups.end()) return std::nullopt;
-  return static_cast<chat::GroupId>(it - options_.groups.begin());
-}
-
 wire::ListEntry Conversations::list_entry(const ConversationRecord& record) const {
   const chat::Conversation& machine = record.machine;
   return {.conversation = machine.id(),
@@ -187,7 +182,7 @@ void Conversations::open(const OpenRequest& request) {
   if (!request.conversation.empty()) return reopen(request, *visitor);
   chat::GroupId group = 0;
   if (!request.group.empty()) {
-    const std::optional<chat::GroupId> named = find_group(request.group);
+    const std::optional<chat::GroupId> named = find_group(options_.groups, request.group);
     if (!named) {
       return refuse(request.from, {}, wire::ErrorCode::bad_field, "group: there is none of this name");
     }

@@ -4,7 +4,6 @@
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -207,7 +206,6 @@ class Conversations final : public PageListener {
               Lane lane = Lane::answer);
   /// `error` but for its ref, which is the request's.
   void refuse(const Requester& from, wire::ErrorMessage error, Lane lane);
-  [[nodiscard]] std::optional<chat::GroupId> find_group(std::string_view name) const;
   [[nodiscard]] bool short_of_memory();
   [[nodiscard]] bool pool_is_full() const;
   [[nodiscard]] int64_t wall_ms();

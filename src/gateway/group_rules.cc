@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/config_value.h"
+#include "gateway/group_names.h"
 
 namespace taut::gateway {
 
@@ -20,17 +21,11 @@ struct Rule {
   std::string_view what;
 };
 
-std::optional<chat::GroupId> find_group(const Settings& settings, std::string_view name) {
-  const auto it = std::ranges::find(settings.groups, name);
-  if (it == settings.groups.end()) return std::nullopt;
-  return static_cast<chat::GroupId>(it - settings.groups.begin());
-}
-
 Result<Rule> read_rule(const Settings& settings, std::string_view key, std::string_view text) {
   Rule rule{.shown = "--" + std::string(key) + " \"" + std::string(text) + "\": "};
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos) return fail(rule.shown + "begins with a group, as in sales=");
-  const std::optional<chat::GroupId> group = find_group(settings, text.substr(0, equals));
+  const std::optional<chat::GroupId> group = find_group(settings.groups, text.substr(0, equals));
   if (!group) return fail(rule.shown + "there is no --group " + std::string(text.substr(0, equals)));
   rule.group = *group;
   rule.what = text.substr(equals + 1);
@@ -78,7 +73,7 @@ Status read_overflows(const Settings& settings, GroupRules& rules) {
     if (overflow.to != chat::kNoGroup) return fail(rule->shown + "the group overflows already");
     const size_t space = std::min(rule->what.find(' '), rule->what.size());
     const std::string_view to = rule->what.substr(0, space);
-    const std::optional<chat::GroupId> group = find_group(settings, to);
+    const std::optional<chat::GroupId> group = find_group(settings.groups, to);
     if (!group) return fail(rule->shown + "there is no --group " + std::string(to));
     if (*group == rule->group) return fail(rule->shown + "a group cannot overflow into itself");
     overflow.to = *group;

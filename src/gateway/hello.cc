@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "gateway/dialogue.h"
+#include "gateway/group_names.h"
 #include "wire/netstring.h"
 #include "wire/websocket_client.h"
 
@@ -88,8 +89,7 @@ void Dialogue::refuse_hello(Session& session, wire::ErrorCode code, std::string_
 uint64_t Dialogue::group_bits(const auth::Claims& claims) const {
   uint64_t bits = 0;
   for (const std::string_view group : claims.groups()) {
-    const auto it = std::ranges::find(settings_.groups, group);
-    if (it != settings_.groups.end()) bits |= uint64_t{1} << (it - settings_.groups.begin());
+    if (const auto known = find_group(settings_.groups, group)) bits |= chat::group_bit(*known);
   }
   return bits;
 }

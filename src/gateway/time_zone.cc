@@ -31,6 +31,13 @@ std::optional<int32_t> read_offset(std::string_view text) {
   return (text[0] == '-' ? -1 : 1) * (hours * 3'600 + minutes * 60);
 }
 
+/// Not every file in the database is one.
+bool is_zone_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(4, '\0');
+  return file.read(begin.data(), 4) && begin == "TZif";
+}
+
 /// The C library is the only reader of the database that every host has; it knows one zone at a time.
 class ZoneOfProcess {
  public:
@@ -71,17 +78,6 @@ class ZoneOfProcess {
 
 TimeZone::TimeZone(int32_t offset_s, std::vector<Change> changes)
     : first_offset_s_(offset_s), changes_(std::move(changes)) {}
-
-namespace {
-
-/// Not every file in the database is one.
-bool is_zone_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string begin(4, '\0');
-  return file.read(begin.data(), 4) && begin == "TZif";
-}
-
-}  // namespace
 
 Status TimeZone::check(std::string_view name) {
   if (name == "UTC" || read_offset(name)) return {};
