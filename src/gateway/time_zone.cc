@@ -99,7 +99,7 @@ Result<TimeZone> TimeZone::load(const std::string& name, int64_t from_s) {
   std::vector<Change> changes;
   int32_t offset_s = first_s;
   // No zone changes twice in a day.
-  for (int64_t day_s = from_s; day_s < from_s + kYears * 366 * kDaySeconds; day_s += kDaySeconds) {
+  for (int64_t day_s = from_s; day_s < from_s + int64_t{kYears} * 366 * kDaySeconds; day_s += kDaySeconds) {
     const int32_t next_s = ZoneOfProcess::offset_s(day_s + kDaySeconds);
     if (next_s == offset_s) continue;
     changes.push_back({.at_s = ZoneOfProcess::find_change(day_s, day_s + kDaySeconds), .offset_s = next_s});
