@@ -13,7 +13,7 @@ from pathlib import Path
 
 from chat_arms import ROOT, Bench, Relay, Taut
 from chat_peers import PEERS
-from chat_rows import Row, markdown, markdown_into, peers_markdown, ratio_rows, table, value_row
+from chat_rows import Percentile, Row, markdown, markdown_into, peers_markdown, ratio_rows, table, value_row
 
 
 class Plan:
@@ -34,16 +34,7 @@ class Plan:
         self.idle_seconds = 1 if small else 5
 
 
-def p50(run):
-    return run["latency_us"]["p50"]
-
-
-def p99(run):
-    return run["latency_us"]["p99"]
-
-
-def p999(run):
-    return run["latency_us"]["p999"]
+p50, p99, p999 = (Percentile(name) for name in ("p50", "p99", "p999"))
 
 
 def throughput(run):

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from chat_rows import is_void
+
 ROOT = Path(__file__).resolve().parent.parent
 SERVER_CPU, CLIENT_CPU = 0, 1
 START_SECONDS = 30
@@ -217,7 +219,7 @@ class Bench:
                 for _ in range(self.attempts):
                     with self.serve(arm) as server:
                         run = self.load(server, load | dict(arm.client))
-                    if not run["void"]:
+                    if not is_void(run):
                         break
                 runs[arm].append(run)
         return runs

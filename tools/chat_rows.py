@@ -7,6 +7,27 @@ from dataclasses import asdict, dataclass
 # A ratio of an arm with itself, measured in the same blocks, that strays further than this voids the row beside it.
 SAME_ARM_LIMIT = 1.25
 RESAMPLES = 2_000
+# A run whose client was later itself than this share of a percentile of the latency says nothing about that percentile.
+LAG_SHARE_MAX = 0.2
+
+
+@dataclass(frozen=True)
+class Percentile:
+    """Measures one percentile of the latency of a run."""
+
+    name: str  # as in the report: p50, p99, p999
+
+    def __call__(self, run):
+        return run["latency_us"][self.name]
+
+
+def is_void(run, measure=None):
+    """Whether a run says nothing about what is measured. The report judges the client's lag at the 99th percentile; here
+    it is judged where the row looks, and for rows that are about no percentile at the median."""
+    if run["void"] and not run["void_reason"].startswith("the client was late"):
+        return True
+    at = measure.name if isinstance(measure, Percentile) else "p50"
+    return run["lag_us"][at] > LAG_SHARE_MAX * run["latency_us"][at]
 
 
 @dataclass
@@ -51,22 +72,22 @@ def interval(values):
     return medians[int(0.025 * RESAMPLES)], medians[int(0.975 * RESAMPLES) - 1]
 
 
-def usable(pairs):
+def usable(pairs, measure):
     """The pairs whose runs both kept their own schedule; when there are none, all, for a row that is void then."""
-    kept = [pair for pair in pairs if not any(run["void"] for run in pair)]
+    kept = [pair for pair in pairs if not any(is_void(run, measure) for run in pair)]
     return (kept or pairs), len(kept)
 
 
-def void_reason(runs):
+def void_reason(runs, measure):
     """Why runs are void, without their numbers: the commonest kind of reason."""
-    kinds = [run["void_reason"].split(":")[0] for run in runs if run["void"]]
+    kinds = [run["void_reason"].split(":")[0] or "the client was late itself" for run in runs if is_void(run, measure)]
     return max(kinds, key=kinds.count) if kinds else ""
 
 
 def ratio_rows(metric, runs, arm, other, measure, target, pairs_min):
     """The A/A row and the row of a claim. `runs` maps an arm to its runs in time order, two per block A B … B A."""
-    same, _ = usable([(runs[x][i], runs[x][i + 1]) for x in (arm, other) for i in range(0, len(runs[x]), 2)])
-    pairs, kept = usable(list(zip(runs[arm], runs[other])))
+    same, _ = usable([(runs[x][i], runs[x][i + 1]) for x in (arm, other) for i in range(0, len(runs[x]), 2)], measure)
+    pairs, kept = usable(list(zip(runs[arm], runs[other])), measure)
     same_arm = Row.of_values("aa_" + metric, [measure(a) / measure(b) for a, b in same], "ratio", None)
     row = Row.of_values(metric, [measure(a) / measure(b) for a, b in pairs], "ratio", target)
     row.note = f"{arm} over {other}"
@@ -75,16 +96,16 @@ def ratio_rows(metric, runs, arm, other, measure, target, pairs_min):
         row.note += "; void: an arm differs from itself too much"
     if kept < pairs_min:
         row.void = True
-        row.note += f"; void: {len(runs[arm]) - kept} of {len(runs[arm])} pairs, {void_reason(runs[arm] + runs[other])}"
+        row.note += f"; void: {len(runs[arm]) - kept} of {len(runs[arm])} pairs, {void_reason(runs[arm] + runs[other], measure)}"
     return [same_arm, row]
 
 
 def value_row(metric, runs, measure, unit, target):
     """The median of a claim that compares nothing."""
-    kept = [run for run in runs if not run["void"]]
+    kept = [run for run in runs if not is_void(run, measure)]
     row = Row.of_values(metric, [measure(run) for run in kept or runs], unit, target)
     if not kept:
-        row.void, row.note = True, f"void: every run, {void_reason(runs)}"
+        row.void, row.note = True, f"void: every run, {void_reason(runs, measure)}"
     return row
 
 

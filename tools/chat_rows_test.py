@@ -5,11 +5,13 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from chat_rows import Row, interval, markdown, markdown_into, peers_markdown, ratio_rows, table, value_row
+from chat_rows import Percentile, Row, interval, is_void, markdown, markdown_into, peers_markdown, ratio_rows, table, value_row
 
 
 def runs(*values, void=()):
-    return [{"x": value, "void": i in void, "void_reason": "late: 9 us" if i in void else ""} for i, value in enumerate(values)]
+    """Runs of which those in `void` have lost messages."""
+    times = {"lag_us": {"p50": 0, "p99": 0}, "latency_us": {"p50": 1, "p99": 1}}
+    return [{"x": value, "void": i in void, "void_reason": "missing: 9" if i in void else ""} | times for i, value in enumerate(values)]
 
 
 def ratio(a, b, target="<= 1.3", pairs_min=3):
@@ -46,7 +48,17 @@ class ChatRows(unittest.TestCase):
         _, row = ratio(runs(10, 10, 10, 10, void=range(4)), runs(10, 10, 10, 10))
         self.assertTrue(row.void)
         self.assertEqual(row.value, 1.0)
-        self.assertIn("void: 4 of 4 pairs, late", row.note)
+        self.assertIn("void: 4 of 4 pairs, missing", row.note)
+
+    def test_a_late_client_voids_a_run_for_the_percentiles_at_which_it_was_late(self):
+        late_at_p99 = {"void": True, "void_reason": "the client was late itself: 9 us", "lag_us": {"p50": 1, "p99": 21},
+                       "latency_us": {"p50": 10, "p99": 100}}
+        self.assertTrue(is_void(late_at_p99, Percentile("p99")))
+        self.assertFalse(is_void(late_at_p99, Percentile("p50")))
+        self.assertFalse(is_void(late_at_p99))
+        late_at_p50 = late_at_p99 | {"void": False, "void_reason": "", "lag_us": {"p50": 3, "p99": 0}}
+        self.assertTrue(is_void(late_at_p50))
+        self.assertIn("late", value_row("x", [late_at_p50], Percentile("p50"), "us", None).note)
 
     def test_one_usable_pair_leaves_the_row_void_and_not_unmeasured(self):
         same, row = ratio(runs(10, 10, 10, 10, void=[2, 3]), runs(10, 10, 10, 10, void=[1, 2, 3]), pairs_min=1)

@@ -20,7 +20,7 @@ constexpr size_t kEventsMax = 256;
 
 uint32_t epoll_bits(Interest interest) {
   uint32_t bits = 0;
-  if (interest == Interest::read || interest == Interest::read_write) bits |= EPOLLIN;
+  if (interest == Interest::read || interest == Interest::read_write) bits |= EPOLLIN | EPOLLRDHUP;
   if (interest == Interest::write || interest == Interest::read_write) bits |= EPOLLOUT;
   return bits;
 }
@@ -36,7 +36,8 @@ class EpollPoller final : public Poller {
   Status add(int fd, Interest interest, uint64_t token, bool exclusive) override {
     TAUT_ASSERT(token != kWakeToken);
     epoll_event event{};
-    event.events = epoll_bits(interest) | (exclusive ? uint32_t{EPOLLEXCLUSIVE} : 0U);
+    // A listener has no peer that hangs up, and the kernel refuses the two together.
+    event.events = exclusive ? (EPOLLIN | EPOLLEXCLUSIVE) : epoll_bits(interest);
     event.data.u64 = token;
     if (epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, fd, &event) == 0) return {};
     return fail_errno("cannot watch descriptor " + std::to_string(fd));
@@ -62,7 +63,8 @@ class EpollPoller final : public Poller {
       const bool broken = (event.events & (EPOLLERR | EPOLLHUP)) != 0;
       out[count++] = {.token = event.data.u64,
                       .readable = broken || (event.events & EPOLLIN) != 0,
-                      .writable = broken || (event.events & EPOLLOUT) != 0};
+                      .writable = broken || (event.events & EPOLLOUT) != 0,
+                      .hung_up = broken || (event.events & EPOLLRDHUP) != 0};
     }
     return count;
   }

@@ -18,6 +18,7 @@ struct PollEvent {
   uint64_t token = 0;
   bool readable = false;
   bool writable = false;
+  bool hung_up = false;  ///< the peer sends nothing more; only seen with Interest::read
 };
 
 /// Watches descriptors, level-triggered; one per shard. Everything but wake() belongs to the owner thread.

@@ -63,8 +63,8 @@ class ChatProgram final : public ShardProgram {
   static constexpr uint32_t kListenTimer = 48;
   /// How long no connection is accepted after the process ran out of descriptors.
   static constexpr int64_t kListenPauseNs = 100'000'000;
-  /// Connections accepted in one turn.
-  static constexpr uint32_t kAcceptsPerTurn = 64;
+  /// Connections accepted in one turn; few, as Sessions::kComingsAndGoingsPerTurn.
+  static constexpr uint32_t kAcceptsPerTurn = 4;
 
   /// Everything that needs the shard, made in start() on its thread.
   struct Parts;

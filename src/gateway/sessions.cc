@@ -58,6 +58,8 @@ void Sessions::opened(Session& session, hub::Endpoint& endpoint) {
 void Sessions::on_event(const PollEvent& event) {
   Session* session = sessions_.find(Handle::from_bits(event.token));
   if (session == nullptr || session->phase == Session::Phase::dead) return;
+  // Level-triggered: an event that waits is told again.
+  if ((event.hung_up || session->phase < Session::Phase::open) && !has_its_turn()) return;
   if (session->phase == Session::Phase::proxy) return read_proxy_header(*session);
   if (session->phase == Session::Phase::tls) return await_handshake(*session);
   if (event.writable && session->write_blocked) {
@@ -148,6 +150,10 @@ void Sessions::continue_work() {
   for (size_t i = 0; i < count; ++i) {
     Session* session = sessions_.find(unfinished_[i]);
     if (session == nullptr || session->phase == Session::Phase::dead) continue;
+    if (session->phase < Session::Phase::open && !has_its_turn()) {
+      unfinished_.push_back(unfinished_[i]);
+      continue;
+    }
     session->unfinished = false;
     if (is_held_up(*session)) {
       session->waits_for_room = true;  // the end of this turn writes, and after_write() looks
@@ -198,6 +204,7 @@ void Sessions::flush() {
     metrics_.deflate_bytes_out.store(deflater_->bytes_out());
   }
   dead_.clear();
+  comings_and_goings_ = 0;
 }
 
 void Sessions::write(Session& session) {

@@ -58,6 +58,10 @@ class Sessions {
   /// rest waits for the next turn.
   static constexpr uint32_t kFramesPerTurn = 32;
   static constexpr uint32_t kInflatedBytesPerTurn = net::Scratch::kReadBytes;
+  /// Connections that a turn lets take a step on their way in or finds gone, each of which costs as much as
+  /// tens of messages. The others wait for the next turn, so that a storm of them lengthens no message's
+  /// turn.
+  static constexpr uint32_t kComingsAndGoingsPerTurn = 4;
   /// Time for a goodbye to be written and answered.
   static constexpr int64_t kGoodbyeNs = 2'000'000'000;
 
@@ -135,6 +139,8 @@ class Sessions {
   [[nodiscard]] static bool is_secret(const Session& session) {
     return session.phase == Session::Phase::http || session.phase == Session::Phase::hello;
   }
+  /// Whether a connection that comes or goes is looked at in this turn.
+  [[nodiscard]] bool has_its_turn() { return comings_and_goings_++ < kComingsAndGoingsPerTurn; }
   void read_proxy_header(Session& session);
   void await_handshake(Session& session);
   void continue_handshake();
@@ -179,7 +185,8 @@ class Sessions {
   net::Scratch scratch_;
   std::optional<wire::Inflater> inflater_;  ///< with limits_.deflate
   std::optional<wire::Deflater> deflater_;
-  uint32_t inflated_bytes_ = 0;  ///< by the connection whose turn it is
+  uint32_t comings_and_goings_ = 0;  ///< in this turn
+  uint32_t inflated_bytes_ = 0;      ///< by the connection whose turn it is
   SlotMap<Session> sessions_;
   hub::RunningClock running_;
   Timer tick_;

@@ -88,6 +88,38 @@ TEST_P(SilentSession, LetsTheShardParkAndIsClosedWhenItsTimeIsOver) {
   EXPECT_LE(seconds, 13);
 }
 
+/// Many at once who have not said who they are.
+class SessionsInAStorm : public SessionsTest {
+ protected:
+  static constexpr uint32_t kOthers = 3 * Sessions::kComingsAndGoingsPerTurn;
+
+  SessionsInAStorm() {
+    for (uint32_t i = 0; i < kOthers; ++i) {
+      auto [near, far_end] = socket_pair();
+      EXPECT_NE(sessions.accept(net::ByteStream(std::move(near)), {}, Carrier::compact), nullptr);
+      others.push_back(std::move(far_end));
+    }
+  }
+
+  std::vector<net::Fd> others;
+};
+
+TEST_F(SessionsInAStorm, EnterAFewInATurn) {
+  for (const net::Fd& other : others) ASSERT_EQ(::write(other.get(), "2:hi,", 5), 5);
+  for (uint32_t turns = 1; turns <= 3; ++turns) {
+    here.turn();
+    EXPECT_EQ(frames.size(), turns * Sessions::kComingsAndGoingsPerTurn);
+  }
+}
+
+TEST_F(SessionsInAStorm, AreFoundGoneAFewInATurn) {
+  others.clear();
+  for (uint32_t turns = 1; turns <= 3; ++turns) {
+    here.turn();
+    EXPECT_EQ(sessions.size(), kOthers - turns * Sessions::kComingsAndGoingsPerTurn);
+  }
+}
+
 /// A session in phase hello that agreed on permessage-deflate.
 class DeflateSession : public SessionsTest {
  protected:
