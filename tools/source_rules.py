@@ -164,8 +164,8 @@ def _circles(tree):
 # Headers that are slow to compile, and the only files that may include them (tests aside).
 HEAVY = {
     r"boost/beast": ["src/wire/http.cc"],
-    r"simdjson": ["src/auth/claims_json.cc", "src/wire/canned_replies.cc", "src/wire/chat_reader.cc", "src/wire/token_request.cc",
-                 "src/wire/utf8.cc"],
+    r"simdjson": ["src/auth/claims_json.cc", "src/wire/canned_replies.cc", "src/wire/chat_reader.cc", "src/wire/record_reader.cc",
+                 "src/wire/token_request.cc", "src/wire/utf8.cc"],
     r"CLI/": [],
     r"toml\+\+/": ["src/base/config_toml.cc"],
     r"spdlog/": ["src/core/log_thread.cc"],

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/identity.h"
+
 namespace taut::wire {
 
 /// The WebSocket sub-protocol of the chat.
@@ -156,6 +158,18 @@ enum class GapReason : uint8_t { ahead, unknown_epoch, expired, no_such_conversa
 [[nodiscard]] std::string_view name_of(EventKind value);
 [[nodiscard]] std::string_view name_of(UnassignReason value);
 [[nodiscard]] std::string_view name_of(GapReason value);
+[[nodiscard]] inline std::string_view name_of(Role value) {
+  return role_name(value);
+}
+
+/// The word's value in an enumeration whose last one is `last`; nothing for a word that is not in it.
+template <class E>
+[[nodiscard]] std::optional<E> value_of(std::string_view word, E last) {
+  for (uint8_t i = 0; i <= static_cast<uint8_t>(last); ++i) {
+    if (word == name_of(static_cast<E>(i))) return static_cast<E>(i);
+  }
+  return std::nullopt;
+}
 
 /// Nothing for a word that is not in the protocol.
 [[nodiscard]] std::optional<ClientType> client_type_of(std::string_view name);

@@ -115,23 +115,6 @@ std::optional<uint64_t> as_number(const element& value, uint64_t min, uint64_t m
   return number;
 }
 
-std::string_view word_of(Role role) {
-  return role_name(role);
-}
-template <class E>
-std::string_view word_of(E value) {
-  return name_of(value);
-}
-
-/// The word's value in an enumeration whose last one is `last`.
-template <class E>
-std::optional<E> value_of(std::string_view word, E last) {
-  for (uint8_t i = 0; i <= static_cast<uint8_t>(last); ++i) {
-    if (word == word_of(static_cast<E>(i))) return static_cast<E>(i);
-  }
-  return std::nullopt;
-}
-
 constexpr std::string_view kNoId = "must be 1-64 characters A-Z a-z 0-9 . _ -";
 constexpr std::string_view kNoNumber = "must be an integer in its range";
 constexpr std::string_view kNoWord = "is not a word of the protocol";

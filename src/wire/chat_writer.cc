@@ -1,82 +1,35 @@
-// Each object is described once, in a put() over an abstract sink. One sink counts, the other writes, so the
-// bound and the text cannot drift apart.
+// Each object is described once, in a put() over an abstract sink (wire/json_sink.h).
 #include "wire/chat_writer.h"
 
-#include <algorithm>
-#include <charconv>
-#include <cstring>
+#include <array>
 #include <utility>
 
-#include "base/assert.h"
-#include "wire/json_escape.h"
+#include "wire/json_sink.h"
 
 namespace taut::wire {
 namespace {
 
-/// Digits of the largest 64-bit number.
-constexpr size_t kNumberBytesMax = 20;
-
-/// Adds up what a Writer would need.
-class Counter {
+class Counter : public json::Counter {
  public:
-  void literal(std::string_view text) { size_ += text.size(); }
-  void plain(std::string_view text) { size_ += text.size() + 2; }
-  void escaped(std::string_view text) { size_ += json_escaped_size(text) + 2; }
-  void number(uint64_t) { size_ += kNumberBytesMax; }
   void rest_begins(ServerType) {}
-  [[nodiscard]] size_t size() const { return size_; }
-
- private:
-  size_t size_ = 0;
 };
 
-/// Writes into a span and ends the process rather than leave it.
-class Writer {
+class Writer : public json::Writer {
  public:
-  explicit Writer(std::span<char> out) : begin_(out.data()), at_(begin_), end_(begin_ + out.size()) {}
+  using json::Writer::Writer;
 
-  void literal(std::string_view text) {
-    TAUT_ASSERT(room() >= text.size());
-    at_ = std::ranges::copy(text, at_).out;  // unlike memcpy it takes an empty view's null
-  }
-  void plain(std::string_view text) {
-    TAUT_ASSERT(room() >= text.size() + 2);
-    *at_++ = '"';
-    at_ = std::ranges::copy(text, at_).out;
-    *at_++ = '"';
-  }
-  void escaped(std::string_view text) {
-    literal("\"");
-    at_ = write_json_escaped({at_, end_}, text);
-    literal("\"");
-  }
-  void number(uint64_t value) {
-    const auto [end, error] = std::to_chars(at_, end_, value);
-    TAUT_ASSERT(error == std::errc{});
-    at_ = end;
-  }
   void rest_begins(ServerType type) {
     type_ = type;
-    rest_offset_ = offset();
+    rest_offset_ = size();
   }
-
   [[nodiscard]] Written written() const {
-    return {.size = offset(), .rest_offset = rest_offset_, .type = type_};
+    return {.size = size(), .rest_offset = rest_offset_, .type = type_};
   }
 
  private:
-  [[nodiscard]] size_t room() const { return static_cast<size_t>(end_ - at_); }
-  [[nodiscard]] uint32_t offset() const { return static_cast<uint32_t>(at_ - begin_); }
-
-  char* begin_;
-  char* at_;
-  char* end_;
   uint32_t rest_offset_ = 0;
   ServerType type_{};
 };
-
-// The vocabulary of the descriptions below. `field` is the text before the value: a comma, the quoted name, a
-// colon.
 
 template <class Sink>
 void begin(Sink& sink, ServerType type, std::string_view type_and_comma, std::string_view conversation) {
@@ -91,41 +44,6 @@ template <class Sink>
 void begin(Sink& sink, ServerType type, std::string_view type_and_comma) {
   sink.literal(type_and_comma);
   sink.rest_begins(type);
-}
-
-template <class Sink>
-void number(Sink& sink, std::string_view field, uint64_t value) {
-  sink.literal(field);
-  sink.number(value);
-}
-
-/// A value that needs no escapes: an id or a word of the protocol.
-template <class Sink>
-void plain(Sink& sink, std::string_view field, std::string_view value) {
-  sink.literal(field);
-  sink.plain(value);
-}
-
-template <class Sink>
-void escaped(Sink& sink, std::string_view field, std::string_view value) {
-  sink.literal(field);
-  sink.escaped(value);
-}
-
-template <class Sink>
-void optional_plain(Sink& sink, std::string_view field, std::string_view value) {
-  if (!value.empty()) plain(sink, field, value);
-}
-
-template <class Sink>
-void optional_escaped(Sink& sink, std::string_view field, std::string_view value) {
-  if (!value.empty()) escaped(sink, field, value);
-}
-
-template <class Sink>
-void boolean(Sink& sink, std::string_view field, bool value) {
-  sink.literal(field);
-  sink.literal(value ? "true" : "false");
 }
 
 template <class Sink>
@@ -216,10 +134,7 @@ void put(Sink& sink, const Assigned& m) {
   begin(sink, ServerType::assigned, R"({"type":"assigned",)", m.conversation);
   plain(sink, R"("visitor":{"id":)", m.visitor_id);
   optional_escaped(sink, R"(,"name":)", m.visitor_name);
-  if (!m.visitor_attributes.empty()) {
-    sink.literal(R"(,"attributes":)");
-    sink.literal(m.visitor_attributes);
-  }
+  optional_raw(sink, R"(,"attributes":)", m.visitor_attributes);
   plain(sink, R"(},"group":)", m.group);
   optional_escaped(sink, R"(,"subject":)", m.subject);
   number(sink, R"(,"owner_epoch":)", m.owner_epoch);
@@ -422,5 +337,15 @@ TAUT_WIRE_WRITES(Pong)
 TAUT_WIRE_WRITES(Replies)
 TAUT_WIRE_WRITES(ErrorMessage)
 TAUT_WIRE_WRITES(Bye)
+
+uint32_t rest_offset_of(std::string_view json, ServerType type, std::string_view conversation) noexcept {
+  std::array<char, kIdBytesMax + 64> room;
+  Writer beginning(room);
+  beginning.literal(R"({"type":")");
+  beginning.literal(name_of(type));
+  begin(beginning, type, R"(",)", conversation);
+  const uint32_t size = beginning.size();
+  return json.starts_with(std::string_view(room.data(), size)) ? size : 0;
+}
 
 }  // namespace taut::wire

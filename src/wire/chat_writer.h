@@ -242,4 +242,10 @@ TAUT_WIRE_WRITES(Bye)
 
 #undef TAUT_WIRE_WRITES
 
+/// Where the remaining fields begin in an object that write() made earlier (Written::rest_offset); 0: it is
+/// not of that type and conversation, or does not begin as write() begins it. REQUIRES: conversation.size() ≤
+/// kIdBytesMax. Any thread.
+[[nodiscard]] uint32_t rest_offset_of(std::string_view json, ServerType type,
+                                      std::string_view conversation) noexcept;
+
 }  // namespace taut::wire

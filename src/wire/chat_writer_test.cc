@@ -243,5 +243,16 @@ TEST(ChatWriterDeath, EndsTheProcessRatherThanLeaveItsSpan) {
   }
 }
 
+TEST(ChatWriter, FindsTheRestOfAnObjectThatItWroteEarlier) {
+  const Message message{.conversation = "c1", .from = kVisitor, .client_msg_id = "m1"};
+  std::string out(max_size(message), '\0');
+  const Written written = write(out, message);
+  const std::string_view json(out.data(), written.size);
+  EXPECT_EQ(rest_offset_of(json, ServerType::message, "c1"), written.rest_offset);
+  EXPECT_EQ(rest_offset_of(json, ServerType::event, "c1"), 0U);
+  EXPECT_EQ(rest_offset_of(json, ServerType::message, "c2"), 0U);
+  EXPECT_EQ(rest_offset_of(json.substr(0, written.rest_offset - 1), ServerType::message, "c1"), 0U);
+}
+
 }  // namespace
 }  // namespace taut::wire
