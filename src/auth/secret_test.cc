@@ -5,32 +5,23 @@
 #include <map>
 
 #include "auth/admin_key.h"
+#include "base/memory_files.h"
 
 namespace taut::auth {
 namespace {
 
-/// Files in memory, read only.
-class FakeFiles final : public FileSystem {
- public:
-  std::map<std::string, std::string> content;
+void put(MemoryFileSystem& files, const std::map<std::string, std::string>& contents) {
+  for (const auto& [path, content] : contents) files.set_content(path, content);
+}
 
-  Result<std::string> read_front(const std::string& path, size_t most) override {
-    const auto it = content.find(path);
-    if (it == content.end()) return fail(path + ": No such file or directory");
-    return it->second.substr(0, most);
-  }
-  Result<std::unique_ptr<File>> open(const std::string& path) override { return fail(path); }
-  Status sync_directory(const std::string& path) override { return fail(path); }
-};
-
-Result<Secrets> load(FakeFiles& files, const std::vector<std::string>& paths) {
+Result<Secrets> load(MemoryFileSystem& files, const std::vector<std::string>& paths) {
   return Secrets::load(files, paths);
 }
 
 TEST(Secrets, TakeTheFilesBytesWithoutOneTrailingNewline) {
-  FakeFiles files;
+  MemoryFileSystem files;
   const std::string text(32, 's');
-  files.content = {{"none", text}, {"one", text + "\n"}, {"two", text + "\n\n"}, {"cr", text + "\r\n"}};
+  put(files, {{"none", text}, {"one", text + "\n"}, {"two", text + "\n\n"}, {"cr", text + "\r\n"}});
   EXPECT_EQ(load(files, {"none"})->signing().bytes(), text);
   EXPECT_EQ(load(files, {"one"})->signing().bytes(), text);
   EXPECT_EQ(load(files, {"two"})->signing().bytes(), text + "\n");
@@ -38,8 +29,8 @@ TEST(Secrets, TakeTheFilesBytesWithoutOneTrailingNewline) {
 }
 
 TEST(Secrets, KeepTheOrderSoThatTheFirstSigns) {
-  FakeFiles files;
-  files.content = {{"a", std::string(32, 'a')}, {"b", std::string(40, 'b')}};
+  MemoryFileSystem files;
+  put(files, {{"a", std::string(32, 'a')}, {"b", std::string(40, 'b')}});
   const auto secrets = load(files, {"b", "a"});
   ASSERT_TRUE(secrets);
   EXPECT_EQ(secrets->signing().bytes(), std::string(40, 'b'));
@@ -48,12 +39,12 @@ TEST(Secrets, KeepTheOrderSoThatTheFirstSigns) {
 }
 
 TEST(Secrets, BoundTheLength) {
-  FakeFiles files;
-  files.content = {{"31", std::string(31, 's') + "\n"},
-                   {"32", std::string(32, 's')},
-                   {"max", std::string(kSecretBytesMax, 's') + "\n"},
-                   {"more", std::string(kSecretBytesMax + 1, 's')},
-                   {"more\n", std::string(kSecretBytesMax + 1, 's') + "\n"}};
+  MemoryFileSystem files;
+  put(files, {{"31", std::string(31, 's') + "\n"},
+              {"32", std::string(32, 's')},
+              {"max", std::string(kSecretBytesMax, 's') + "\n"},
+              {"more", std::string(kSecretBytesMax + 1, 's')},
+              {"more\n", std::string(kSecretBytesMax + 1, 's') + "\n"}});
   EXPECT_FALSE(load(files, {"31"}));
   EXPECT_TRUE(load(files, {"32"}));
   EXPECT_TRUE(load(files, {"max"}));
@@ -62,8 +53,8 @@ TEST(Secrets, BoundTheLength) {
 }
 
 TEST(Secrets, NameTheSettingTheFileAndTheRemedyAndNeverTheContentInErrors) {
-  FakeFiles files;
-  files.content = {{"short", "hunter2"}, {"long", std::string(100'000, 's')}};
+  MemoryFileSystem files;
+  put(files, {{"short", "hunter2"}, {"long", std::string(100'000, 's')}});
   EXPECT_EQ(
       load(files, {"short"}).error().message,
       "--secret-file short: shorter than 32 bytes; make one: (umask 077; head -c 32 /dev/urandom | base64 "

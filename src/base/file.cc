@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <utility>
 
 #include "base/spin_locks_held.h"
@@ -17,8 +19,9 @@ namespace taut {
 namespace {
 
 constexpr mode_t kNewFileMode = 0600;
-/// Parts that one pwritev takes; more are written in several calls.
-constexpr size_t kPartsPerCall = 64;
+constexpr mode_t kNewDirectoryMode = 0700;
+/// Parts that one pwritev takes (IOV_MAX on Linux); more are written in several calls.
+constexpr size_t kPartsPerCall = 1024;
 
 /// Closes what it holds.
 class Descriptor {
@@ -72,6 +75,11 @@ class PosixFile final : public File {
     if (error == 0 || bytes == 0) return {};
     errno = error;
     return fail_errno(path_);
+  }
+
+  Status resize(uint64_t bytes) override {
+    if (::ftruncate(descriptor_.get(), static_cast<off_t>(bytes)) != 0) return fail_errno(path_);
+    return {};
   }
 
   Status write_at(uint64_t offset, std::span<const std::string_view> parts) override {
@@ -143,6 +151,57 @@ Result<std::unique_ptr<File>> PosixFileSystem::open(const std::string& path) {
   Result<Descriptor> descriptor = open_descriptor(path, O_RDWR | O_CREAT);
   if (!descriptor) return std::unexpected(descriptor.error());
   return std::make_unique<PosixFile>(*std::move(descriptor), path);
+}
+
+Result<std::unique_ptr<File>> PosixFileSystem::open_for_reading(const std::string& path) {
+  if (const Status regular = check_regular_file(path); !regular) return std::unexpected(regular.error());
+  Result<Descriptor> descriptor = open_descriptor(path, O_RDONLY);
+  if (!descriptor) return std::unexpected(descriptor.error());
+  return std::make_unique<PosixFile>(*std::move(descriptor), path);
+}
+
+Result<bool> PosixFileSystem::exists(const std::string& path) {
+  struct stat about{};
+  if (::lstat(path.c_str(), &about) == 0) return true;
+  if (errno == ENOENT) return false;
+  return fail_errno(path);
+}
+
+Status PosixFileSystem::rename(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) return fail_errno(from + " to " + to);
+  return {};
+}
+
+Status PosixFileSystem::remove(const std::string& path) {
+  if (::unlink(path.c_str()) != 0) return fail_errno(path);
+  return {};
+}
+
+Status PosixFileSystem::create_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), kNewDirectoryMode) == 0) return {};
+  if (errno != EEXIST) return fail_errno(path);
+  // EEXIST is said of files as well.
+  const Result<Descriptor> descriptor = open_descriptor(path, O_RDONLY | O_DIRECTORY);
+  return descriptor ? Status() : std::unexpected(descriptor.error());
+}
+
+Result<std::vector<std::string>> PosixFileSystem::list_directory(const std::string& path) {
+  struct Close {
+    void operator()(DIR* stream) const { ::closedir(stream); }
+  };
+  const std::unique_ptr<DIR, Close> stream(::opendir(path.c_str()));
+  if (!stream) return fail_errno(path);
+  std::vector<std::string> names;
+  while (true) {
+    errno = 0;  // the end and an error both give a null pointer
+    const dirent* const entry = ::readdir(stream.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  if (errno != 0) return fail_errno(path);
+  std::ranges::sort(names);
+  return names;
 }
 
 Status PosixFileSystem::sync_directory(const std::string& path) {

@@ -1,4 +1,4 @@
-// Files as a dependency: POSIX in production, memory with torn writes in a simulator.
+// Files as a dependency: POSIX in production, memory with torn writes in tests and simulators.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -23,6 +24,8 @@ class File {
 
   /// Reserves blocks for the first `bytes` bytes and makes the file at least that long, zero-filled.
   [[nodiscard]] virtual Status preallocate(uint64_t bytes) = 0;
+  /// Makes the file exactly that long: what is behind goes, what is missing is zero.
+  [[nodiscard]] virtual Status resize(uint64_t bytes) = 0;
   /// Writes all parts one behind the other, starting at `offset`. After an error nothing is known about that
   /// range.
   [[nodiscard]] virtual Status write_at(uint64_t offset, std::span<const std::string_view> parts) = 0;
@@ -50,6 +53,18 @@ class FileSystem {
   [[nodiscard]] virtual Result<std::string> read_front(const std::string& path, size_t most) = 0;
   /// Opens for reading and writing, and creates it (mode 0600) if it is not there.
   [[nodiscard]] virtual Result<std::unique_ptr<File>> open(const std::string& path) = 0;
+  /// Opens what is there, for reading only. Error: not readable, no regular file.
+  [[nodiscard]] virtual Result<std::unique_ptr<File>> open_for_reading(const std::string& path) = 0;
+  /// Whether anything has this name. Error: it cannot be told.
+  [[nodiscard]] virtual Result<bool> exists(const std::string& path) = 0;
+  /// Puts the file in the place of `to`, whatever has that name; one step, also across a crash.
+  [[nodiscard]] virtual Status rename(const std::string& from, const std::string& to) = 0;
+  [[nodiscard]] virtual Status remove(const std::string& path) = 0;
+
+  /// Creates it (mode 0700) if it is not there. REQUIRES: its parent is.
+  [[nodiscard]] virtual Status create_directory(const std::string& path) = 0;
+  /// The names in it without . and .., sorted.
+  [[nodiscard]] virtual Result<std::vector<std::string>> list_directory(const std::string& path) = 0;
   /// Makes the creation, renaming and removal of a directory's files durable.
   [[nodiscard]] virtual Status sync_directory(const std::string& path) = 0;
 };
@@ -59,6 +74,12 @@ class PosixFileSystem final : public FileSystem {
  public:
   [[nodiscard]] Result<std::string> read_front(const std::string& path, size_t most) override;
   [[nodiscard]] Result<std::unique_ptr<File>> open(const std::string& path) override;
+  [[nodiscard]] Result<std::unique_ptr<File>> open_for_reading(const std::string& path) override;
+  [[nodiscard]] Result<bool> exists(const std::string& path) override;
+  [[nodiscard]] Status rename(const std::string& from, const std::string& to) override;
+  [[nodiscard]] Status remove(const std::string& path) override;
+  [[nodiscard]] Status create_directory(const std::string& path) override;
+  [[nodiscard]] Result<std::vector<std::string>> list_directory(const std::string& path) override;
   [[nodiscard]] Status sync_directory(const std::string& path) override;
 };
 

@@ -96,6 +96,50 @@ TEST_F(PosixFiles, PreallocateMakesTheFileLongAndKeepsWhatItHolds) {
   EXPECT_GE(status.st_blocks * 512, 100'000);
 }
 
+TEST_F(PosixFiles, ResizeCutsAndFillsWithZeros) {
+  auto file = files_.open(put("x", "abc"));
+  ASSERT_TRUE(file);
+  ASSERT_TRUE((*file)->resize(1));
+  ASSERT_TRUE((*file)->resize(3));
+  EXPECT_EQ(files_.read_front(path("x"), 10).value(), std::string("a\0\0", 3));
+}
+
+TEST_F(PosixFiles, OpenForReadingCreatesAndChangesNothing) {
+  EXPECT_EQ(files_.open_for_reading(path("missing")).error().message,
+            path("missing") + ": No such file or directory");
+  EXPECT_FALSE(files_.exists(path("missing")).value());
+  EXPECT_FALSE(files_.open_for_reading(directory_));
+  auto file = files_.open_for_reading(put("x", "abc"));
+  ASSERT_TRUE(file);
+  EXPECT_FALSE((*file)->write_at(0, std::array<std::string_view, 1>{"z"}));
+  EXPECT_FALSE((*file)->resize(0));
+  std::array<char, 4> out{};
+  EXPECT_EQ((*file)->read_at(0, out).value(), 3u);
+}
+
+TEST_F(PosixFiles, RenameReplacesAndRemoveRemoves) {
+  ASSERT_TRUE(files_.rename(put("a", "new"), put("b", "old")));
+  EXPECT_EQ(files_.read_front(path("b"), 10).value(), "new");
+  EXPECT_FALSE(files_.exists(path("a")).value());
+  EXPECT_FALSE(files_.rename(path("a"), path("b")));
+  ASSERT_TRUE(files_.remove(path("b")));
+  EXPECT_FALSE(files_.exists(path("b")).value());
+  EXPECT_EQ(files_.remove(path("b")).error().message, path("b") + ": No such file or directory");
+  EXPECT_FALSE(files_.exists(put("c", "") + "/d")) << "that cannot be told of what is below a file";
+}
+
+TEST_F(PosixFiles, DirectoriesAreCreatedAndListed) {
+  ASSERT_TRUE(files_.create_directory(path("d")));
+  ASSERT_TRUE(files_.create_directory(path("d")));
+  put("d/b", "");
+  put("d/a", "");
+  EXPECT_EQ(files_.list_directory(path("d")).value(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_FALSE(files_.create_directory(put("file", "")));
+  EXPECT_FALSE(files_.create_directory(path("no/d")));
+  EXPECT_FALSE(files_.list_directory(path("no")));
+  EXPECT_FALSE(files_.list_directory(path("file")));
+}
+
 TEST_F(PosixFiles, SyncsFilesAndDirectories) {
   auto file = files_.open(path("x"));
   ASSERT_TRUE(file);
