@@ -29,6 +29,8 @@ inline constexpr uint64_t kSegmentBytesDefault = 64ULL << 20;
 inline constexpr uint64_t kRecordBytesMax = record_bytes(kPayloadBytesMax);
 static_assert(kRecordBytesMax <= kBatchBytesMax);
 
+/// Where a server keeps its journal below its data directory.
+[[nodiscard]] std::string journal_directory(const std::string& data_directory);
 /// "journal-0000000000000007.log"; and back, or nothing for any other name.
 [[nodiscard]] std::string segment_name(uint64_t number);
 [[nodiscard]] std::optional<uint64_t> segment_number(std::string_view name);

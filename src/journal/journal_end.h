@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace taut::journal {
 
@@ -30,6 +31,8 @@ struct JournalEnd {
   bool clean = true;  ///< the last record is `stopped`, or there is none
   TornTail torn;
   LastBatch last_batch;
+  std::vector<std::string>
+      blank;  ///< files prepared as segments and never begun; the next writer removes them
 };
 
 }  // namespace taut::journal

@@ -2,8 +2,8 @@
 //
 // A segment that begins with record n voids all records from n on in the segments before it: its writer had
 // given those up. Behind the last record may stand the rest of a commit that a crash cut short, its sectors
-// landed in any order. That is no damage, unless a valid record further on proves the opposite: one with batch
-// index b and sequence s was written after everything below s − b was durable.
+// landed in any order. That is no damage, unless a valid record further on proves the opposite: one with
+// batch index b and sequence s was written after everything below s − b was durable.
 #pragma once
 
 #include <cstdint>

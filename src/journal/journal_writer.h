@@ -1,9 +1,10 @@
-// Appending to a journal: group commit into preallocated segments, none of which is used again after a failure.
+// Appending to a journal: group commit into preallocated segments, none of which is used again after a
+// failure.
 //
-// A write or a sync that fails leaves a file of which nothing is known, and a second sync may claim success for
-// bytes that the kernel has dropped. So the segment is given up there: its un-durable records stay appended, and
-// the next commit writes them into a new segment, which begins with the first of them and so voids what the old
-// one holds of them.
+// A write or a sync that fails leaves a file of which nothing is known, and a second sync may claim success
+// for bytes that the kernel has dropped. So the segment is given up there: its un-durable records stay
+// appended, and the next commit writes them into a new segment, which begins with the first of them and so
+// voids what the old one holds of them.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +21,19 @@
 
 namespace taut::journal {
 
-/// One thread, the committer's: open(), commit(), prepare_next() and close() block on the disk. Owns the files
-/// that it writes; has no clock and no thread. Allocates only until its tables have reached their size.
+/// One thread, the committer's: open(), commit(), prepare_next() and close() block on the disk. Owns the
+/// files that it writes; has no clock and no thread. Allocates only until its tables have reached their size.
 class JournalWriter {
  public:
   struct Options {
-    std::string directory;                          ///< created if missing; its parent exists
-    uint64_t segment_bytes = kSegmentBytesDefault;  ///< reserved for each segment; a larger batch makes it longer
+    std::string directory;  ///< created if missing; its parent exists
+    uint64_t segment_bytes =
+        kSegmentBytesDefault;  ///< reserved for each segment; a larger batch makes it longer
   };
 
   /// Begins a new segment behind `end`, as read_journal() gave it, and writes the last batch again there. All
-  /// that was read is durable afterwards. `files` outlives the writer. Error: the disk's; nothing is lost, and
-  /// the journal reads as before.
+  /// that was read is durable afterwards. `files` outlives the writer. Error: the disk's; nothing is lost,
+  /// and the journal reads as before.
   [[nodiscard]] static Result<JournalWriter> open(FileSystem& files, const Options& options,
                                                   const JournalEnd& end);
 
@@ -40,16 +42,16 @@ class JournalWriter {
   /// number. REQUIRES: at most kPayloadBytesMax of them.
   uint64_t append(const Record& record);
 
-  /// Makes all appended records durable: for each batch of at most kBatchBytesMax one write and one sync. Error:
-  /// the disk's; durable_sequence() says how far it came, the rest stays appended, and the next call tries it
-  /// with a new segment.
+  /// Makes all appended records durable: for each batch of at most kBatchBytesMax one write and one sync.
+  /// Error: the disk's; durable_sequence() says how far it came, the rest stays appended, and the next call
+  /// tries it with a new segment.
   [[nodiscard]] Status commit();
 
   /// Creates the next segment when the present one is half full or given up, so that no commit has to; else
   /// nothing. For idle moments. Error: the disk's; nothing has changed.
   [[nodiscard]] Status prepare_next();
 
-  /// Gives back what is reserved and not used. REQUIRES: nothing is appended that is not durable; nothing is
+  /// Gives back what is reserved and not used. What is appended and not durable is dropped; nothing may be
   /// called afterwards.
   void close();
 
@@ -66,8 +68,8 @@ class JournalWriter {
     std::unique_ptr<File> file;  ///< none: there is no segment
     std::string path;
     uint64_t number = 0;
-    uint64_t end = 0;             ///< where the next batch goes; 0: the header is not written
-    bool holds_durable = false;   ///< a commit into it succeeded
+    uint64_t end = 0;            ///< where the next batch goes; 0: the header is not written
+    bool holds_durable = false;  ///< a commit into it succeeded
   };
   /// The first records of pending_ that become durable together.
   struct Batch {
@@ -79,6 +81,7 @@ class JournalWriter {
 
   [[nodiscard]] Result<Segment> create_segment();
   [[nodiscard]] Status carry_over(const LastBatch& last);
+  void tidy_up(const JournalEnd& end);
   [[nodiscard]] Batch next_batch() const;
   [[nodiscard]] Status make_room(uint64_t bytes);
   [[nodiscard]] Status write_batch(const Batch& batch);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 namespace taut::journal {
@@ -16,6 +17,14 @@ enum class RecordType : uint8_t {
   presence = 6,      ///< an agent's own word
   block = 7,         ///< a visitor was blocked, or let in again
 };
+
+/// As it is written above; empty for any other number.
+[[nodiscard]] constexpr std::string_view record_type_name(RecordType type) {
+  constexpr std::string_view kNames[] = {"",     "started",  "stopped",  "conversation",
+                                         "item", "receipts", "presence", "block"};
+  const auto number = static_cast<size_t>(type);
+  return number < std::size(kNames) ? kNames[number] : "";
+}
 
 /// One record, as it is handed to the writer and as the reader finds it.
 struct Record {
