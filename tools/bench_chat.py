@@ -13,7 +13,7 @@ from pathlib import Path
 
 from chat_arms import ROOT, Bench, Relay, Taut
 from chat_peers import PEERS
-from chat_rows import Percentile, Row, markdown, markdown_into, peers_markdown, ratio_rows, table, value_row
+from bench_rows import Percentile, Row, markdown, markdown_into, peers_markdown, ratio_rows, table, value_row
 
 
 class Plan:

@@ -3,8 +3,6 @@
 import contextlib
 import http.client
 import json
-import os
-import platform
 import secrets
 import select
 import shutil
@@ -13,10 +11,11 @@ import subprocess
 import tempfile
 import time
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 
-from chat_rows import is_void
+from bench_host import about as about_host
+from bench_host import cpu_ticks
+from bench_rows import is_void
 
 ROOT = Path(__file__).resolve().parent.parent
 SERVER_CPU, CLIENT_CPU = 0, 1
@@ -162,7 +161,7 @@ class Bench:
         self.folder = tempfile.mkdtemp(prefix="taut-bench-")
         self.secret = str(Path(self.folder) / "secret")
         Path(self.secret).write_text(secrets.token_hex(32))
-        self.ticks = _cpu_ticks()
+        self.ticks = cpu_ticks()
 
     def __enter__(self):
         return self
@@ -265,15 +264,4 @@ class Bench:
 
     def about(self):
         """What the numbers depend on."""
-        said = subprocess.run([self.taut, "version"], capture_output=True, text=True).stdout.split()
-        commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-        model = [line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
-        steal, total = (now - then for now, then in zip(_cpu_ticks(), self.ticks))
-        return {"version": said[-1] if said else "", "commit": commit, "date": date.today().isoformat(), "kernel": platform.release(),
-                "cpu": model[0] if model else platform.machine(), "cores": os.cpu_count(), "steal": steal / max(total, 1)}
-
-
-def _cpu_ticks():
-    """(stolen, all) since boot."""
-    ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-    return ticks[7], sum(ticks)
+        return about_host(self.taut, self.ticks)

@@ -257,14 +257,15 @@ def micro_benches(options, progress):
     return counts
 
 
-def chat_bench(options, progress):
-    if not (ROOT / "tools/bench_chat.py").exists():
-        return Counts(note="no bench yet")
-    command = ["python3", "tools/bench_chat.py", "--small", "--json", LOGS / "bench_chat.json"]
-    code, output = run("bench_chat", command, progress=progress)
-    if code:
-        complain("bench_chat", output)
-    return Counts(int(code == 0), int(code != 0), "run small, not judged")
+def comparison(name):
+    def stage(options, progress):
+        command = ["python3", f"tools/bench_{name}.py", "--small", "--json", LOGS / f"bench_{name}.json"]
+        code, output = run(f"bench_{name}", command, progress=progress)
+        if code:
+            complain(f"bench_{name}", output)
+        return Counts(int(code == 0), int(code != 0), "run small, not judged")
+
+    return stage
 
 
 # Name, function, and the stage that must have passed before. Only those marked take a FILTER.
@@ -283,7 +284,8 @@ STAGES = [
     ("build fuzz", build("fuzz"), None, True),
     ("fuzz", fuzz, "build fuzz", True),
     ("micro benches", micro_benches, "build release", False),
-    ("chat bench", chat_bench, "build release", False),
+    ("chat bench", comparison("chat"), "build release", False),
+    ("journal bench", comparison("journal"), "build release", False),
 ]
 
 # With --long besides: a sanitized server answers 2 to 15 times slower, which the short form has no time for.

@@ -39,8 +39,8 @@ class Source:
 
     @property
     def is_product(self):
-        """False for tests, benches, fuzzers and what must not compile."""
-        return not self.stem.endswith(("_test", "_bench", "_fuzz", "_nocompile")) and "_testing" not in self.stem
+        """False for tests, benches, comparisons, fuzzers and what must not compile."""
+        return not self.module.endswith("_compare") and not self.stem.endswith(("_test", "_bench", "_fuzz", "_nocompile")) and "_testing" not in self.stem
 
     @cached_property
     def lines(self):

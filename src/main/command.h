@@ -20,6 +20,9 @@ struct Command {
 [[nodiscard]] int run_config(Arguments arguments);
 [[nodiscard]] int run_serve(Arguments arguments);
 [[nodiscard]] int run_token(Arguments arguments);
+[[nodiscard]] int run_journal_check(Arguments arguments);
+[[nodiscard]] int run_journal_dump(Arguments arguments);
+[[nodiscard]] int run_journal_repair(Arguments arguments);
 [[nodiscard]] int run_load_chat(Arguments arguments);
 [[nodiscard]] int run_load_floor(Arguments arguments);
 [[nodiscard]] int run_load_fanout(Arguments arguments);

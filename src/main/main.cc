@@ -14,6 +14,10 @@ constexpr std::array kCommands{
     Command{"serve", "Run the gateway: chat over WebSocket, HTTP beside it", run_serve},
     Command{"config", "Show the settings that serve would run with, and where each comes from", run_config},
     Command{"token", "Sign a token for a visitor, an agent or an administrator", run_token},
+    Command{"journal check", "Say whether the journal of a data directory is whole", run_journal_check},
+    Command{"journal dump", "Print the journal of a data directory, a line of JSON for each record",
+            run_journal_dump},
+    Command{"journal repair", "Cut a damaged journal off where the damage begins", run_journal_repair},
     Command{"load chat", "Drive a server with pairs of people and report latency and cost", run_load_chat},
     Command{"load visits", "Visitors who connect, say one thing and go, again and again", run_load_visits},
     Command{"load fanout", "One message to a visitor with many connections, again and again",
@@ -29,11 +33,11 @@ std::string overview() {
       "A message gateway whose slowest message is nearly as fast as its median.\n\nCommands:\n";
   for (const Command& command : kCommands) {
     std::string line = "  " + std::string(command.name);
-    line.resize(16, ' ');
+    line.resize(18, ' ');
     text += line + std::string(command.summary) + "\n";
   }
   return text +
-         "  help COMMAND  Explain a command; the same as taut COMMAND --help\n\n"
+         "  help COMMAND    Explain a command; the same as taut COMMAND --help\n\n"
          "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a measurement that must not be used.\n";
 }
 

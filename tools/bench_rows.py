@@ -1,4 +1,4 @@
-"""The rows of a chat bench: ratios of interleaved pairs with an interval, and how rows are shown."""
+"""The rows of a bench: ratios of interleaved pairs with an interval, and how rows are shown."""
 
 import random
 import statistics

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Claims about the rows of a chat bench, on runs made by hand."""
+"""Claims about the rows of a bench, on runs made by hand."""
 
 import tempfile
 import unittest
 from pathlib import Path
 
-from chat_rows import Percentile, Row, interval, is_void, markdown, markdown_into, peers_markdown, ratio_rows, table, value_row
+from bench_rows import Percentile, Row, interval, is_void, markdown, markdown_into, peers_markdown, ratio_rows, table, value_row
 
 
 def runs(*values, void=()):
@@ -18,7 +18,7 @@ def ratio(a, b, target="<= 1.3", pairs_min=3):
     return ratio_rows("a_over_b", {"a": a, "b": b}, "a", "b", lambda run: run["x"], target, pairs_min)
 
 
-class ChatRows(unittest.TestCase):
+class BenchRows(unittest.TestCase):
     def test_the_value_is_the_median_of_the_pair_ratios_not_the_ratio_of_medians(self):
         _, row = ratio(runs(10, 40, 10, 40), runs(10, 40, 20, 20), pairs_min=1)
         self.assertEqual(row.value, 1.0)
