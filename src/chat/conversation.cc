@@ -5,19 +5,11 @@
 
 namespace taut::chat {
 
-namespace {
-
-/// Ends of epochs kept per conversation; a cursor of an older one gets `unknown_epoch`. Each stands for a
-/// crash.
-constexpr size_t kEpochsKept = 64;
-
-}  // namespace
-
 Conversation::Conversation(std::string_view id, GroupId group, const Options& options,
                            std::pmr::memory_resource& memory)
     : id_(id), group_(group), ends_(&memory), log_(options.items_max, memory), windows_(memory) {
   TAUT_ASSERT(group < kGroupsMax);
-  ends_.push_back({.epoch = 1, .last = 0});
+  ends_.push_back({.first = 1, .epoch = 1, .last = 0});
 }
 
 Conversation::~Conversation() = default;
@@ -70,7 +62,7 @@ void* Conversation::append_event(void* body, int64_t ts_ms) {
   } else {
     TAUT_ASSERT(pending_.due && pending_.accepts);
     pending_.accepts = false;
-    state_ = ConversationState::active;
+    enter({.event = event});
   }
   return push({.body = body, .ts_ms = ts_ms, .epoch = epoch(), .kind = ItemKind::event, .event = event});
 }
@@ -92,15 +84,13 @@ void* Conversation::push(const Item& item) {
 
 Change Conversation::open() {
   TAUT_ASSERT(opening_ == 0);
-  opening_ = 1;
-  return change_to(ConversationState::queued, EventKind::opened);
+  return change_by({.event = EventKind::opened});
 }
 
 Change Conversation::reopen() {
   TAUT_ASSERT(opening_ > 0);
   if (state_ != ConversationState::closed) return {};
-  ++opening_;
-  return change_to(ConversationState::queued, EventKind::reopened);
+  return change_by({.event = EventKind::reopened});
 }
 
 Change Conversation::accept(const Party& agent) {
@@ -111,7 +101,7 @@ Change Conversation::accept(const Party& agent) {
   }
   if (state_ == ConversationState::active) return {};
   if (contests_ > 0) return {.contested = true};
-  return change_to(ConversationState::active, EventKind::accepted);
+  return change_by({.event = EventKind::accepted});
 }
 
 Code Conversation::decline(const Party& agent) {
@@ -131,31 +121,25 @@ Code Conversation::may_act(const Party& agent) const {
 Change Conversation::close(const Party& by) {
   if (state_ == ConversationState::closed) return {.code = Code::closed};
   if (by.kind == PartyKind::agent && !acts_as_owner(by)) return {.code = Code::not_yours};
-  Change change = change_to(ConversationState::closed, EventKind::closed);
-  change.lost = take_owner();
-  change.lost_reason = Reason::closed;
-  return change;
+  return change_by({.event = EventKind::closed});
 }
 
 Change Conversation::rate() {
   if (state_ != ConversationState::closed) return {.code = Code::forbidden};
   if (rated()) return {};
-  rated_opening_ = opening_;
-  return change_to(ConversationState::closed, EventKind::rated);
+  return change_by({.event = EventKind::rated});
 }
 
 // -- Decisions of the dispatcher --
 
 Change Conversation::apply(const Assign& decision, std::string_view agent_id) {
   if (stale(decision.opening, decision.owner_epoch)) return {};
-  const Owner lost = take_owner();
-  owner_ = {.key = decision.agent, .id = InlineId(agent_id), .owner_epoch = decision.owner_epoch};
-  owner_epoch_ = decision.owner_epoch;
-  const bool transferred = lost.key && decision.reason == Reason::transferred;
-  Change change =
-      change_to(ConversationState::assigned, transferred ? EventKind::transferred : EventKind::assigned);
+  const bool transferred = owner_ && decision.reason == Reason::transferred;
+  Change change = change_by(
+      {.event = transferred ? EventKind::transferred : EventKind::assigned,
+       .owner = {.key = decision.agent, .id = InlineId(agent_id), .owner_epoch = decision.owner_epoch},
+       .owner_epoch = decision.owner_epoch});
   change.gained = true;
-  change.lost = lost;
   change.lost_reason = decision.reason;
   return change;
 }
@@ -164,23 +148,21 @@ Change Conversation::apply_accept(const Assign& decision) {
   --contests_;
   const bool ours = decision.opening == opening_ && decision.owner_epoch == owner_epoch_;
   if (!ours || state_ != ConversationState::assigned) return {};
-  declined_ = false;
-  return change_to(ConversationState::active, EventKind::accepted);
+  return change_by({.event = EventKind::accepted});
 }
 
 Change Conversation::apply(const Requeue& decision) {
   if (stale(decision.opening, decision.owner_epoch)) return {};
-  owner_epoch_ = decision.owner_epoch;
-  group_ = decision.group;
   const bool given = decision.reason == Reason::transferred;
-  Change change = change_to(ConversationState::queued, given ? EventKind::transferred : EventKind::requeued);
-  change.lost = take_owner();
+  Change change = change_by({.event = given ? EventKind::transferred : EventKind::requeued,
+                             .group = decision.group,
+                             .owner_epoch = decision.owner_epoch});
   change.reason = change.lost_reason = decision.reason;
   return change;
 }
 
 bool Conversation::apply(const OwnerMoved& decision) {
-  const bool ours = owner_.key && decision.opening == opening_ && decision.owner_epoch == owner_epoch_;
+  const bool ours = owner_ && decision.opening == opening_ && decision.owner_epoch == owner_epoch_;
   if (!ours || owner_.key == decision.agent) return false;
   owner_.key = decision.agent;
   return true;
@@ -191,13 +173,50 @@ bool Conversation::acts_as_owner(const Party& party) const {
          (party.owner_epoch == 0 || party.owner_epoch == owner_epoch_);
 }
 
-Change Conversation::change_to(ConversationState state, EventKind event) {
-  TAUT_ASSERT(opening_ > 0 && !event_due_);
+Change Conversation::change_by(const Step& step) {
+  TAUT_ASSERT((opening_ > 0 || step.event == EventKind::opened) && !event_due_);
   pending_.due = false;
-  state_ = state;
-  event_due_ = event;
-  return {
-      .changed = true, .event = event, .epoch = epoch(), .seq = last_seq() + 1, .owner_epoch = owner_epoch_};
+  const Owner lost = enter(step);
+  event_due_ = step.event;
+  return {.changed = true,
+          .event = step.event,
+          .epoch = epoch(),
+          .seq = last_seq() + 1,
+          .owner_epoch = owner_epoch_,
+          .lost = lost};
+}
+
+Owner Conversation::enter(const Step& step) {
+  switch (step.event) {
+    case EventKind::opened:
+    case EventKind::reopened:
+      ++opening_;
+      state_ = ConversationState::queued;
+      return {};
+    case EventKind::assigned:
+    case EventKind::transferred:
+    case EventKind::requeued: {
+      const Owner lost = take_owner();
+      owner_ = step.owner;
+      owner_epoch_ = step.owner_epoch;
+      if (step.group != kNoGroup) group_ = step.group;
+      state_ = owner_ ? ConversationState::assigned : ConversationState::queued;
+      return lost;
+    }
+    case EventKind::accepted:
+      declined_ = false;
+      state_ = ConversationState::active;
+      return {};
+    case EventKind::closed:
+      state_ = ConversationState::closed;
+      return take_owner();
+    case EventKind::rated:
+      rated_opening_ = opening_;
+      return {};
+    case EventKind::note_hidden:
+      break;
+  }
+  TAUT_UNREACHABLE("an event that no conversation has");
 }
 
 Owner Conversation::take_owner() {
@@ -236,15 +255,6 @@ MarkResult Conversation::mark(Side side, ReceiptLevel level, uint64_t seq) {
 
 uint64_t Conversation::mark_of(Side side, ReceiptLevel level) const {
   return marks_[static_cast<size_t>(side)][static_cast<size_t>(level)];
-}
-
-// -- Life cycle --
-
-void Conversation::start_epoch() {
-  TAUT_ASSERT(!event_due_);
-  pending_.due = false;
-  if (ends_.size() == kEpochsKept) ends_.erase(ends_.begin());
-  ends_.push_back({.epoch = epoch() + 1, .last = last_seq()});
 }
 
 }  // namespace taut::chat

@@ -1,12 +1,15 @@
 // One conversation as a pure state machine: order, repeats, ownership, history, resume.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory_resource>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "chat/dedup_window.h"
 #include "chat/item_log.h"
 #include "chat/resume.h"
@@ -28,9 +31,11 @@ struct SendDecision {
 
 /// An owner: who, at which endpoint, by which assignment.
 struct Owner {
-  AgentKey key{};  ///< zero: nobody
-  InlineId id{};
+  AgentKey key{};  ///< zero: nowhere yet, after a restart until it connects
+  InlineId id{};   ///< empty: nobody
   uint32_t owner_epoch = 0;
+
+  [[nodiscard]] explicit operator bool() const { return !id.empty(); }
 };
 
 /// What a request or a decision did. `changed`: the state has moved on; encode `event` as (epoch, seq) and
@@ -47,7 +52,30 @@ struct Change {
   uint32_t epoch = 0;
   uint64_t seq = 0;
   uint32_t owner_epoch = 0;  ///< for the event
-  Owner lost{};              ///< lost.key zero: nobody loses it
+  Owner lost{};              ///< nobody: nobody loses it
+};
+
+/// A message as it was appended once.
+struct RestoredMessage {
+  uint32_t epoch = 0;
+  uint64_t seq = 0;
+  int64_t ts_ms = 0;
+  PartyKind sender = PartyKind::visitor;
+  std::string_view sender_id;
+  IdHash id;
+  uint64_t body_hash = 0;
+  ItemKind kind = ItemKind::text;
+};
+
+/// An event as it was appended once.
+struct RestoredEvent {
+  uint32_t epoch = 0;
+  uint64_t seq = 0;
+  int64_t ts_ms = 0;
+  EventKind event = EventKind::opened;
+  std::string_view agent;    ///< assigned, accepted: whose it is; transferred: empty where a group got it
+  GroupId group = kNoGroup;  ///< requeued, and transferred to a group: that group
+  uint32_t owner_epoch = 0;
 };
 
 /// Items from … to (both included; from > to: none), ascending.
@@ -93,9 +121,9 @@ class Conversation {
   [[nodiscard]] uint32_t opening() const { return opening_; }
   /// The last decision carried out (an Assign or a Requeue); goes with every word to the dispatcher.
   [[nodiscard]] uint32_t owner_epoch() const { return owner_epoch_; }
-  /// owner().key is zero in the states queued and closed.
+  /// Nobody in the states queued and closed.
   [[nodiscard]] const Owner& owner() const { return owner_; }
-  [[nodiscard]] bool owned_by(std::string_view agent_id) const { return owner_.key && owner_.id == agent_id; }
+  [[nodiscard]] bool owned_by(std::string_view agent_id) const { return owner_ && owner_.id == agent_id; }
   [[nodiscard]] uint32_t epoch() const { return ends_.back().epoch; }
   [[nodiscard]] uint64_t last_seq() const { return log_.last_seq(); }
   [[nodiscard]] const ItemLog& items() const { return log_; }
@@ -179,10 +207,35 @@ class Conversation {
   [[nodiscard]] MarkResult mark(Side side, ReceiptLevel level, uint64_t seq);
   [[nodiscard]] uint64_t mark_of(Side side, ReceiptLevel level) const;
 
-  // -- Life cycle --
+  // -- Restoring (conversation_restore.cc). Fed in order with what was appended and with the epochs that
+  // began, a new conversation becomes what the one was to which it happened: state, owner, marks, ends of
+  // epochs, and the ids that it knows. What was under way is forgotten: contests, a decline that the
+  // dispatcher had not answered. Errors say what does not follow; nothing has changed then. Marks are set by
+  // mark(). --
 
-  /// After a stop that was not clean: the next item starts epoch + 1 and goes on with the sequence.
+  /// Takes over `body` and answers one to be released, or nullptr, as append_message().
+  [[nodiscard]] Result<void*> restore_message(const RestoredMessage& message, void* body);
+  /// As append_event(). The owner has no endpoint until an OwnerMoved names it.
+  [[nodiscard]] Result<void*> restore_event(const RestoredEvent& event, void* body);
+
+  /// After a stop that was not clean: the next item starts epoch + 1 and goes on with the sequence. Each call
+  /// takes a number of its own, whether or not an item came since the last one.
   void start_epoch();
+
+  /// Becomes what `other` is, out of this one's memory. body_of(item) answers the body for each item that
+  /// `other` keeps, oldest first. REQUIRES: the id of the other, at least its items_max, nothing happened.
+  template <class BodyOf>
+  void copy(const Conversation& other, BodyOf&& body_of) {
+    copy_state(other);
+    for (uint64_t seq = other.log_.first_seq(); seq <= other.last_seq(); ++seq) {
+      Item item = other.log_.at(seq);
+      item.body = body_of(std::as_const(item));
+      void* const evicted = log_.push(item);
+      TAUT_ASSERT(evicted == nullptr);
+    }
+  }
+
+  // -- Life cycle --
 
   /// Hands every body to `release` and forgets the items, for a conversation that leaves memory.
   template <class Release>
@@ -202,10 +255,24 @@ class Conversation {
     ItemKind kind = ItemKind::text;
   };
 
+  /// An event with what it says of the state.
+  struct Step {
+    EventKind event = EventKind::opened;
+    Owner owner{};             ///< assigned, or transferred to an agent: the new one
+    GroupId group = kNoGroup;  ///< requeued, or transferred to a group: where it waits
+    uint32_t owner_epoch = 0;  ///< of these
+  };
+
   [[nodiscard]] bool acts_as_owner(const Party& party) const;
   [[nodiscard]] Code may_send(const Party& sender, ItemKind kind) const;
-  [[nodiscard]] Change change_to(ConversationState state, EventKind event);
+  /// What the event makes of the state, live and restored. Answers who lost it.
+  Owner enter(const Step& step);
+  [[nodiscard]] Change change_by(const Step& step);
   [[nodiscard]] Owner take_owner();
+  /// What is wrong with an event that is to be restored; empty: nothing.
+  [[nodiscard]] std::string_view fault_of(const RestoredEvent& event) const;
+  [[nodiscard]] Status follows(uint32_t epoch, uint64_t seq) const;
+  void copy_state(const Conversation& other);
   [[nodiscard]] bool stale(uint32_t opening, uint32_t owner_epoch) const;
   [[nodiscard]] void* push(const Item& item);
 
@@ -220,7 +287,7 @@ class Conversation {
   Owner owner_;
   std::optional<EventKind> event_due_;
   PendingSend pending_;
-  uint64_t marks_[2][2] = {};
+  std::array<std::array<uint64_t, 2>, 2> marks_{};  ///< by side and level
   std::pmr::vector<EpochEnd> ends_;
   ItemLog log_;
   SenderWindows windows_;

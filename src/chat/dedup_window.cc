@@ -64,6 +64,14 @@ void DedupWindow::add(IdHash id, uint64_t body_hash, uint32_t epoch, uint64_t se
   __builtin_prefetch(&entries_[2], 1);
 }
 
+void DedupWindow::copy(const DedupWindow& other) {
+  TAUT_ASSERT(size() == 0);
+  for (uint32_t i = 0; i < other.size(); ++i) {
+    const Entry& entry = other.entries_[i];
+    add(entry.id, entry.body_hash, entry.epoch, entry.seq, entry.ts_ms);
+  }
+}
+
 uint32_t DedupWindow::home_of(Cell cell) const {
   return (cell >> kSlotBits) & (cell_count_ - 1);
 }

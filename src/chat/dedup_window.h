@@ -49,6 +49,9 @@ class DedupWindow {
   /// Remembers an id that find() called fresh. REQUIRES: it still is.
   void add(IdHash id, uint64_t body_hash, uint32_t epoch, uint64_t seq, int64_t ts_ms);
 
+  /// Remembers what `other` does. REQUIRES: nothing is remembered here.
+  void copy(const DedupWindow& other);
+
   [[nodiscard]] uint32_t size() const { return entries_.size(); }
 
  private:

@@ -32,12 +32,7 @@ bool Dispatcher::agent_connected(std::string_view id, AgentKey key, const AgentF
   if (agent->in_grace()) impl_->graces.erase(impl_->graces.iterator_to(*agent));
   if (agent->key != key) {
     agent->key = key;
-    for (const Ticket& ticket : agent->owned) {
-      impl_->effects.push_back(OwnerMoved{.conversation = ticket.key,
-                                          .agent = key,
-                                          .opening = ticket.opening,
-                                          .owner_epoch = ticket.owner_epoch});
-    }
+    for (const Ticket& ticket : agent->owned) impl_->tell_moved(ticket, *agent);
   }
   agent->connected = true;
   agent->token_capacity = facts.capacity;
@@ -52,8 +47,7 @@ void Dispatcher::agent_disconnected(std::string_view id, AgentKey key, int64_t n
   Agent* agent = impl_->roster.find(id);
   if (agent == nullptr || !agent->connected || agent->key != key) return;
   agent->connected = false;
-  agent->grace_until_ns = impl_->now_ns + impl_->options.grace_ns;
-  impl_->graces.push_back(*agent);
+  impl_->start_grace(*agent);
   impl_->refresh(*agent);
 }
 
@@ -69,20 +63,12 @@ void Dispatcher::agent_presence(std::string_view id, Presence status, uint32_t c
 
 bool Dispatcher::conversation_opened(ConversationKey key, GroupId group, uint32_t opening,
                                      uint32_t owner_epoch, int64_t now_ns, uint32_t preferred) {
-  TAUT_ASSERT(group < impl_->options.groups);
   impl_->at(now_ns);
-  if (impl_->tickets.full()) return false;
-  const uint32_t number = impl_->tickets.create();
-  impl_->by_key.insert(key, number);
-  Ticket& ticket = impl_->tickets[number];
-  ticket.number = ++impl_->openings;
-  ticket.key = key;
-  ticket.opened_at_ns = impl_->now_ns;
-  ticket.group = group;
-  ticket.opening = opening;
-  ticket.owner_epoch = owner_epoch;
+  Ticket* const added = impl_->add(impl_->openings + 1, key, group, opening, owner_epoch);
+  if (added == nullptr) return false;
+  ++impl_->openings;
+  Ticket& ticket = *added;
   ticket.preferred = preferred;
-  impl_->open_tickets[group].insert(impl_->open_tickets[group].end(), ticket);
   impl_->enqueue(ticket);
   impl_->settle();
   const uint32_t place = impl_->queues[group].size();

@@ -117,6 +117,30 @@ class Dispatcher {
   /// The group's working hours begin or end. At first all groups are open. REQUIRES: group < groups.
   void group_hours(GroupId group, bool open, int64_t now_ns);
 
+  // -- What was known before a restart. Agents come back to their conversations as after a lost connection.
+  // --
+
+  /// A conversation that is open, as its shard knows it.
+  struct Restored {
+    ConversationKey conversation{};
+    GroupId group = 0;
+    /// Its place in the order of opening, over all shards: 1, 2, 3, …, each once. New ones come behind,
+    /// whichever is heard of first.
+    uint32_t number = 0;
+    uint32_t opening = 0;
+    uint32_t owner_epoch = 0;
+    std::string_view owner;  ///< empty: it waits
+    bool accepted = false;   ///< else its owner has `accept_ns` from now on
+  };
+
+  /// It takes its place in the queue, or counts as load of its owner, who has `grace_ns` to connect unless it
+  /// has. An OwnerMoved tells where the owner is, now or when it connects. If agents_max are known already,
+  /// it goes back to its queue as from an agent who does not come back. False: conversations_max are open.
+  /// REQUIRES: group < groups; the key and the number are not known.
+  [[nodiscard]] bool conversation_restored(const Restored& what, int64_t now_ns);
+  /// The agent's last word; it is nowhere until it connects. False: agents_max are known already.
+  [[nodiscard]] bool agent_restored(std::string_view id, Presence status, uint32_t capacity, int64_t now_ns);
+
   // -- Requests of agents: the answer is for who asked, what follows from it stands in effects() --
 
   /// The agent takes a conversation that waits, or that nobody has accepted yet, and has accepted it; one's

@@ -100,6 +100,24 @@ void Dispatcher::Impl::mark_overflows(GroupId group) {
   }
 }
 
+Ticket* Dispatcher::Impl::add(uint64_t number, ConversationKey key, GroupId group, uint32_t opening,
+                              uint32_t owner_epoch) {
+  TAUT_ASSERT(group < options.groups);
+  if (tickets.full()) return nullptr;
+  const uint32_t slot = tickets.create();
+  by_key.insert(key, slot);
+  Ticket& ticket = tickets[slot];
+  ticket.number = number;
+  ticket.key = key;
+  ticket.opened_at_ns = now_ns;
+  ticket.group = group;
+  ticket.opening = opening;
+  ticket.owner_epoch = owner_epoch;
+  const auto place = open_tickets[group].insert(open_tickets[group].end(), ticket);
+  TAUT_ASSERT(&*place == &ticket);
+  return &ticket;
+}
+
 void Dispatcher::Impl::enqueue(Ticket& ticket) {
   ticket.state = ConversationState::queued;
   ticket.queued_at_ns = now_ns;
@@ -126,17 +144,21 @@ void Dispatcher::Impl::give(Ticket& ticket, Agent& agent, Reason reason, bool ac
   if (ticket.state == ConversationState::queued && now_ns > ticket.queued_at_ns) {
     waits[ticket.group].add(now_ns - ticket.queued_at_ns);
   }
+  ++ticket.owner_epoch;
+  roster.note_assignment(agent);
+  set_owner(ticket, agent, accepted);
+  tell_assigned(ticket, agent, reason);
+}
+
+void Dispatcher::Impl::set_owner(Ticket& ticket, Agent& agent, bool accepted) {
   ticket.state = accepted ? ConversationState::active : ConversationState::assigned;
   ticket.owner = agent.index;
-  ++ticket.owner_epoch;
   if (!accepted) {
     ticket.deadline_ns = now_ns + options.accept_ns;
     offers.push_back(ticket);
   }
   agent.owned.push_back(ticket);
-  roster.note_assignment(agent);
   (void)roster.refresh(agent);  // it has less room than before: nothing to settle
-  tell_assigned(ticket, agent, reason);
 }
 
 void Dispatcher::Impl::tell_assigned(const Ticket& ticket, const Agent& agent, Reason reason) {
@@ -182,11 +204,22 @@ void Dispatcher::Impl::requeue(Ticket& ticket, Reason reason) {
   ++ticket.owner_epoch;
   enqueue(ticket);
   if (reason != Reason::offline) hold(ticket, agent);
+  tell_requeued(ticket, reason);
+}
+
+void Dispatcher::Impl::tell_requeued(const Ticket& ticket, Reason reason) {
   effects.push_back(Requeue{.conversation = ticket.key,
                             .group = ticket.group,
                             .opening = ticket.opening,
                             .owner_epoch = ticket.owner_epoch,
                             .reason = reason});
+}
+
+void Dispatcher::Impl::tell_moved(const Ticket& ticket, const Agent& agent) {
+  effects.push_back(OwnerMoved{.conversation = ticket.key,
+                               .agent = agent.key,
+                               .opening = ticket.opening,
+                               .owner_epoch = ticket.owner_epoch});
 }
 
 void Dispatcher::Impl::hold(Ticket& ticket, const Agent& agent) {
@@ -202,6 +235,11 @@ void Dispatcher::Impl::end_hold(Ticket& ticket) {
 
 void Dispatcher::Impl::refresh(const Agent& agent) {
   if (roster.refresh(agent)) unsettle(agent.groups);
+}
+
+void Dispatcher::Impl::start_grace(Agent& agent) {
+  agent.grace_until_ns = now_ns + options.grace_ns;
+  graces.push_back(agent);
 }
 
 void Dispatcher::Impl::lose_agent(Agent& agent) {

@@ -23,6 +23,9 @@ void for_each_group(GroupSet groups, Visit&& visit) {
   for (; groups != 0; groups &= groups - 1) visit(static_cast<GroupId>(std::countr_zero(groups)));
 }
 
+/// Numbers up to here are those of restored conversations, so that new ones come behind them.
+inline constexpr uint64_t kRestoredNumberMax = UINT32_MAX;
+
 /// Every event works in two steps: change what happened, marking in `unsettled` the groups where a
 /// conversation or a place has come free; then settle(), which alone assigns.
 struct Dispatcher::Impl {
@@ -51,12 +54,17 @@ struct Dispatcher::Impl {
   void mark_overflows(GroupId group);
   [[nodiscard]] ListPage list_groups(const Agent& agent, uint64_t after, std::span<Listed> out,
                                      bool only_queued) const;
+  /// An open conversation that is nowhere yet; nullptr: conversations_max are open.
+  [[nodiscard]] Ticket* add(uint64_t number, ConversationKey key, GroupId group, uint32_t opening,
+                            uint32_t owner_epoch);
   void enqueue(Ticket& ticket);
   void dequeue(Ticket& ticket);
   /// The decision of settle(). REQUIRES: queued, the agent eligible.
   void assign(Ticket& ticket, Agent& agent);
   /// REQUIRES: the conversation is nowhere, the agent has room. `reason` is for an owner who lost it.
   void give(Ticket& ticket, Agent& agent, Reason reason, bool accepted);
+  /// It is the agent's; offered, if it has not accepted.
+  void set_owner(Ticket& ticket, Agent& agent, bool accepted);
   /// Ends the offer.
   void accept(Ticket& ticket);
   /// The owner takes it; the conversation need not have heard of the assignment, or of its accept.
@@ -67,9 +75,12 @@ struct Dispatcher::Impl {
   /// The same for one that has an owner; answers that.
   Agent& unassign(Ticket& ticket);
   void requeue(Ticket& ticket, Reason reason);
+  void tell_requeued(const Ticket& ticket, Reason reason);
+  void tell_moved(const Ticket& ticket, const Agent& agent);
   void hold(Ticket& ticket, const Agent& agent);
   void end_hold(Ticket& ticket);
   void refresh(const Agent& agent);
+  void start_grace(Agent& agent);
   void lose_agent(Agent& agent);
   void settle();
   [[nodiscard]] uint32_t choose(const Ticket& ticket) const;
@@ -79,7 +90,7 @@ struct Dispatcher::Impl {
   const Options options;
   std::pmr::memory_resource* const memory;
   int64_t now_ns = INT64_MIN;
-  uint64_t openings = 0;
+  uint64_t openings = kRestoredNumberMax;  ///< the number of the last one
   GroupSet unsettled = 0;
   GroupSet moved = 0;  ///< groups whose queue changed since flush_positions()
   GroupSet open_groups = ~GroupSet{0};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -124,7 +125,9 @@ struct Model {
 
 class RandomDay {
  public:
-  explicit RandomDay(uint32_t seed) : random_(seed) {}
+  explicit RandomDay(uint32_t seed) : random_(seed) {
+    if (pick(2) == 0) restore();
+  }
 
   void step() {
     const uint32_t what = pick(100);
@@ -169,6 +172,56 @@ class RandomDay {
   /// The dispatcher numbers agents in the order of their first connection.
   [[nodiscard]] uint32_t number_of(uint32_t agent_index) const {
     return static_cast<uint32_t>(std::stoul(std::string(d_.agent_id(agent_index)).substr(5)));
+  }
+
+  /// What was known before a restart; conversations are heard of in any order.
+  void restore() {
+    for (uint32_t a = 0; a < kAgents; ++a) {
+      if (pick(2) == 0) continue;
+      meet(a).status = static_cast<Presence>(pick(4));
+      model_.agents[a].word = pick(2) == 0 ? 1 + pick(4) : Dispatcher::kTokenCapacity;
+      ASSERT_TRUE(d_.agent_restored(agent_id(a), model_.agents[a].status, model_.agents[a].word, now_));
+    }
+    std::vector<uint32_t> orders(pick(30));
+    std::iota(orders.begin(), orders.end(), 1);
+    std::ranges::shuffle(orders, random_);
+    for (uint32_t n = 0; n < orders.size(); ++n) restore(n, orders[n]);
+    opened_ = orders.size();
+  }
+
+  void restore(uint32_t n, uint32_t order) {
+    Model::Chat chat{.order = order,
+                     .opened_at = now_,
+                     .group = pick(kGroups),
+                     .owner_epoch = pick(5),
+                     .opening = 1 + pick(3)};
+    if (pick(2) == 0) {
+      chat.owner = pick(kAgents);
+      chat.state = pick(2) == 0 ? ConversationState::assigned : ConversationState::active;
+      chat.accept_until = now_ + 20 * kSecond;
+      Model::Agent& agent = meet(chat.owner);
+      agent.in_grace = true;
+      agent.grace_until = now_ + 30 * kSecond;
+    }
+    model_.chats[n] = chat;
+    openings_[n] = chat.opening;
+    const std::string owner = chat.owner == kNobody ? std::string() : agent_id(chat.owner);
+    ASSERT_TRUE(d_.conversation_restored({.conversation = key(n),
+                                          .group = chat.group,
+                                          .number = order,
+                                          .opening = chat.opening,
+                                          .owner_epoch = chat.owner_epoch,
+                                          .owner = owner,
+                                          .accepted = chat.state == ConversationState::active},
+                                         now_));
+  }
+
+  /// Before the dispatcher hears of it.
+  Model::Agent& meet(uint32_t a) {
+    Model::Agent& agent = model_.agents[a];
+    if (!agent.known) agent.met = d_.agents();
+    agent.known = true;
+    return agent;
   }
 
   void open() {
@@ -286,10 +339,9 @@ class RandomDay {
 
   void connect() {
     const uint32_t a = pick(kAgents);
-    Model::Agent& agent = model_.agents[a];
-    if (!agent.known) agent.met = d_.agents();
-    if (!agent.known || pick(4) == 0) agent.key = Handle(3, ++endpoints_, a);
-    agent.known = agent.connected = true;
+    Model::Agent& agent = meet(a);
+    if (!agent.key || pick(4) == 0) agent.key = Handle(3, ++endpoints_, a);
+    agent.connected = true;
     agent.in_grace = false;
     agent.groups = 1 + pick((1U << kGroups) - 1);
     agent.token = 1 + pick(4);

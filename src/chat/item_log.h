@@ -51,6 +51,12 @@ class ItemLog {
     return evicted;
   }
 
+  /// The next item is `seq`. REQUIRES: nothing was ever pushed; seq > 0.
+  void begin_at(uint64_t seq) {
+    TAUT_ASSERT(last_seq_ == 0 && seq > 0);
+    last_seq_ = seq - 1;
+  }
+
   /// Forgets the oldest item before its time and answers its body; nullptr when only the latest is left.
   [[nodiscard]] void* drop_oldest() {
     if (size() <= 1) return nullptr;

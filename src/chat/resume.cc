@@ -13,8 +13,8 @@ ResumePlan plan_resume(std::span<const EpochEnd> ends, uint64_t first, uint32_t 
     plan.gaps[plan.gap_count++] = {from, to, reason};
   };
   const bool nothing_yet = epoch == 0 && seq == 0;
-  const auto end =
-      std::find_if(ends.begin(), ends.end(), [epoch](const EpochEnd& e) { return e.epoch == epoch; });
+  const auto end = std::find_if(ends.begin(), ends.end(),
+                                [epoch](const EpochEnd& e) { return e.first <= epoch && epoch <= e.epoch; });
   if (nothing_yet) {
     plan.start = 1;
   } else if (end == ends.end()) {

@@ -8,8 +8,10 @@
 
 namespace taut::chat {
 
-/// The last seq that an epoch reached before a crash ended it; for the current epoch the last seq of all.
+/// The last seq that an epoch reached before a crash ended it; for the current epoch the last seq of all. An
+/// epoch without items ends where the one before did, so a run of them is one entry: `first` … `epoch`.
 struct EpochEnd {
+  uint32_t first = 0;
   uint32_t epoch = 0;
   uint64_t last = 0;
 };
@@ -32,9 +34,9 @@ struct ResumePlan {
   uint32_t epoch = 0;  ///< the current one
 };
 
-/// `ends`: the known epochs, ascending, the current one last. `first`: the oldest seq still kept (last + 1
-/// when none is). The cursor (0, 0) is that of a client that has received nothing yet, and always valid.
-/// REQUIRES: !ends.empty(). Pure; any thread.
+/// `ends`: the known epochs, ascending, without holes, the current one last. `first`: the oldest seq still
+/// kept (last + 1 when none is). The cursor (0, 0) is that of a client that has received nothing yet, and
+/// always valid. REQUIRES: !ends.empty(). Pure; any thread.
 [[nodiscard]] ResumePlan plan_resume(std::span<const EpochEnd> ends, uint64_t first, uint32_t epoch,
                                      uint64_t seq);
 

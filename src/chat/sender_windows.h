@@ -11,8 +11,8 @@
 
 namespace taut::chat {
 
-/// The visitor's window is always kept; of the other senders' windows the kOthersMax most recently used are.
-/// One thread.
+/// The visitor's window is always kept; of the other senders' windows those of the kOthersMax who sent last
+/// are. So they follow from the messages alone, whatever was asked in between. One thread.
 class SenderWindows {
  public:
   /// Agents, bots and system identities that one conversation remembers at the same time.
@@ -25,9 +25,11 @@ class SenderWindows {
   ~SenderWindows();
 
   /// The sender's window, or nullptr when it has sent nothing that is remembered.
-  [[nodiscard]] DedupWindow* find(PartyKind kind, std::string_view id);
-  /// The sender's window, made if need be; the least recently used one makes room.
+  [[nodiscard]] const DedupWindow* find(PartyKind kind, std::string_view id) const;
+  /// The window of who sends now, made if need be; that of whoever has not sent for longest makes room.
   [[nodiscard]] DedupWindow& get(PartyKind kind, std::string_view id);
+  /// Remembers what `other` does. REQUIRES: nothing is remembered here.
+  void copy(const SenderWindows& other);
 
  private:
   struct Other {
@@ -36,12 +38,13 @@ class SenderWindows {
     DedupWindow window;
   };
 
-  [[nodiscard]] Other* find_other(PartyKind kind, std::string_view id);
+  /// The place in others_; count_ when there is none.
+  [[nodiscard]] uint32_t place_of(PartyKind kind, std::string_view id) const;
   void destroy(Other* other);
 
   std::pmr::memory_resource* memory_;
   DedupWindow visitor_;
-  std::array<Other*, kOthersMax> others_{};  ///< most recently used first
+  std::array<Other*, kOthersMax> others_{};  ///< who sent last first
   uint32_t count_ = 0;
 };
 
