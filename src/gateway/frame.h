@@ -143,6 +143,21 @@ template <class M>
   return block;
 }
 
+/// The frame of an object that wire::write() made earlier, also when the pool is exhausted. REQUIRES: it
+/// begins as one of that type and conversation (wire::rest_offset_of()), and fits into the pool's largest
+/// block.
+[[nodiscard]] inline Block* make_frame_of_json(BufferPool& pool, std::string_view json, wire::ServerType type,
+                                               std::string_view conversation) {
+  const auto json_bytes = static_cast<uint32_t>(json.size());
+  const uint32_t rest_offset = wire::rest_offset_of(json, type, conversation);
+  TAUT_ASSERT(rest_offset > 0);
+  Block* block = pool.allocate_anyway(kAroundFrameBytes + json_bytes);
+  std::memcpy(block->data() + kFrameJsonAt, json.data(), json_bytes);
+  finish_frame(*block, json_bytes, {.size = json_bytes, .rest_offset = rest_offset, .type = type},
+               conversation);
+  return block;
+}
+
 /// The compact half of write_frame(): the head takes the place of the object's beginning, which is longer.
 template <class M>
 [[nodiscard]] bool write_compact_frame(BufferPool& pool, hub::OutQueue& out, const M& message) {

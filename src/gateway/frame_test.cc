@@ -112,6 +112,20 @@ TEST_P(EverySize, AnOutputGetsTheSameBytesAsABlock) {
   pool.release(frame);
 }
 
+TEST_P(EverySize, AFrameOfAnEarlierObjectIsTheSame) {
+  const wire::Message message = message_of(json_bytes());
+  Block* frame = make_frame(pool, message);
+  ASSERT_NE(frame, nullptr);
+  Block* again =
+      make_frame_of_json(pool, frame_json(*frame), wire::ServerType::message, message.conversation);
+  EXPECT_EQ(frame_conversation(*again), message.conversation);
+  EXPECT_EQ(again->written, frame->written);
+  EXPECT_TRUE(put_together(*again) == put_together(*frame));
+  EXPECT_TRUE(put_together(*again, Carrier::compact) == put_together(*frame, Carrier::compact));
+  pool.release(frame);
+  pool.release(again);
+}
+
 /// Objects shorter than a message can be: only an error's text makes them of any length.
 class EveryShortSize : public FrameTest, public testing::WithParamInterface<uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(Bytes, EveryShortSize, testing::Values(100U, 124U, 125U, 126U, 127U, 150U));

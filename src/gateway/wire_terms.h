@@ -93,6 +93,12 @@ TAUT_SAME_NUMBER(Presence, PresenceStatus, offline);
 [[nodiscard]] constexpr chat::ItemKind chat_term(wire::ItemKind value) {
   return static_cast<chat::ItemKind>(value);
 }
+[[nodiscard]] constexpr chat::PartyKind chat_term(wire::PartyKind value) {
+  return static_cast<chat::PartyKind>(value);
+}
+[[nodiscard]] constexpr chat::EventKind chat_term(wire::EventKind value) {
+  return static_cast<chat::EventKind>(value);
+}
 [[nodiscard]] constexpr chat::ListScope chat_term(wire::ListScope value) {
   return static_cast<chat::ListScope>(value);
 }

@@ -1,0 +1,135 @@
+// Chat as it was before the start, made again of the journal's records.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "chat/types.h"
+#include "gateway/recovered_conversation.h"
+#include "journal/record.h"
+#include "wire/record_reader.h"
+
+namespace taut::gateway {
+
+/// A visitor who may not come in.
+struct RecoveredBlock {
+  std::string visitor;
+  int64_t until_ms = 0;  ///< since 1970; may have passed
+};
+
+/// What lives on one shard.
+struct RecoveredShard {
+  std::vector<std::unique_ptr<RecoveredConversation>> open;    ///< in the order of opening
+  std::vector<std::unique_ptr<RecoveredConversation>> closed;  ///< the longest closed first
+  std::vector<RecoveredBlock> blocked;
+};
+
+/// An agent's own word.
+struct RecoveredWord {
+  std::string agent;
+  chat::Presence status = chat::Presence::offline;
+  uint32_t capacity = 0;  ///< as for Dispatcher::agent_restored()
+};
+
+struct Recovered {
+  std::vector<RecoveredShard> shards;
+  std::vector<RecoveredWord> words;
+  /// The latest time of a record, since 1970. Names of conversations tell the start of their process: no
+  /// later process may say that it started before this.
+  int64_t latest_ms = 0;
+};
+
+/// Main thread, before the shards start. Feed it all records in order, that of this very start included, then
+/// take() what came of them. Keeps what is kept live (per conversation `history_items` items and the ids that
+/// it remembers), so memory does not grow with the journal.
+///
+/// A conversation of a group that is no longer configured goes to the first group.
+class Recovery {
+ public:
+  struct Options {
+    std::vector<std::string> groups;  ///< not empty
+    /// Kept for each shard from which records come, however many there were; of more, the longest closed ones
+    /// are forgotten, as live. Live one shard keeps no more than this, so nothing is forgotten that was not.
+    uint32_t conversations_max = 0;
+    uint32_t history_items = 0;
+    uint64_t hash_seed = 0;  ///< that of all shards: ids and texts are remembered by it (message_hash.h)
+  };
+
+  struct Counts {
+    uint64_t records = 0;
+    uint64_t items = 0;
+    uint64_t forgotten = 0;  ///< closed conversations beyond conversations_max
+    uint64_t skipped = 0;    ///< records about conversations that had been forgotten
+    uint64_t regrouped = 0;  ///< conversations whose group is no longer there; known after take()
+  };
+
+  explicit Recovery(Options options);
+  Recovery(const Recovery&) = delete;
+  Recovery& operator=(const Recovery&) = delete;
+  ~Recovery();
+
+  /// Error: the record cannot have come behind those before it; names its number. Nothing more may be applied
+  /// then.
+  [[nodiscard]] Status apply(const journal::Record& record);
+
+  /// For so many shards, each of which keeps at most conversations_max; the longest closed ones are forgotten
+  /// first. Error: more than that are open, over all shards. Once.
+  [[nodiscard]] Result<Recovered> take(uint32_t shards, uint32_t conversations_max);
+
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+
+ private:
+  /// From which shard, and which of its conversations by when they were closed (the record's number).
+  using ClosedOnes = std::map<uint64_t, RecoveredConversation*>;
+  struct Origin {
+    uint32_t conversations = 0;
+    ClosedOnes closed;
+  };
+  struct IdHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view id) const { return std::hash<std::string_view>{}(id); }
+  };
+  using ById =
+      std::unordered_map<std::string, std::unique_ptr<RecoveredConversation>, IdHash, std::equal_to<>>;
+
+  [[nodiscard]] Status dispatch(const journal::Record& record);
+  [[nodiscard]] Status apply_started(const journal::Record& record);
+  [[nodiscard]] Status apply_conversation(const journal::Record& record);
+  [[nodiscard]] Status apply_item(const journal::Record& record);
+  [[nodiscard]] Status apply_message(const journal::Record& record, const wire::Message& message,
+                                     RecoveredConversation& conversation);
+  [[nodiscard]] Status apply_event(const journal::Record& record, const wire::Event& event,
+                                   RecoveredConversation& conversation);
+  [[nodiscard]] Status apply_receipts(const journal::Record& record);
+  [[nodiscard]] Status apply_presence(const journal::Record& record);
+  [[nodiscard]] Status apply_block(const journal::Record& record);
+
+  /// nullptr: it was forgotten.
+  [[nodiscard]] Result<RecoveredConversation*> find(std::string_view id);
+  void note(RecoveredConversation& conversation, uint64_t sequence, const wire::Event& event);
+  void forget_oldest_closed(Origin& origin);
+  void forget_unopened();
+  void share_out(std::vector<RecoveredShard>& shards);
+
+  const Options options_;
+  wire::RecordReader reader_;
+  wire::ItemObject item_;
+  ById conversations_;
+  std::unordered_map<uint16_t, Origin> origins_;
+  std::map<std::string, RecoveredWord, std::less<>> words_;
+  std::map<std::string, int64_t, std::less<>> blocked_;
+  size_t blocked_looked_at_ = 0;  ///< how many there were when those that had passed were last forgotten
+  bool stopped_ = true;           ///< the record before was `stopped`, or there was none
+  int64_t latest_ms_ = 0;
+  Counts counts_;
+};
+
+}  // namespace taut::gateway
