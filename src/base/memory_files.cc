@@ -72,7 +72,9 @@ class MemoryFile final : public File {
 
 bool MemoryFileSystem::failing(Call call) {
   uint64_t& countdown = faults_[static_cast<size_t>(call)];
-  return countdown > 0 && --countdown == 0;
+  if (countdown == 0) return false;
+  --countdown;
+  return countdown == 0;
 }
 
 /// Whether the call may go on; writes and syncs fail with an effect and ask for themselves.

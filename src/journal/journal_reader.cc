@@ -1,6 +1,7 @@
 #include "journal/journal_reader.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -68,7 +69,10 @@ std::string records_text(uint64_t first, uint64_t last) {
 class Examination {
  public:
   Examination(FileSystem& files, std::vector<Segment> segments, const RecordVisitor& visit)
-      : files_(files), segments_(std::move(segments)), visit_(visit), buffer_(FileWindow::kBufferBytes) {
+      : files_(files),
+        segments_(std::move(segments)),
+        visit_(visit),
+        buffer_(std::make_unique_for_overwrite<char[]>(FileWindow::kBufferBytes)) {
     found_.segments = segments_.size();
     if (!segments_.empty()) found_.end.next_segment = segments_.back().number + 1;
   }
@@ -102,7 +106,7 @@ class Examination {
     if (*segment.first_sequence != next()) return note_gap(behind, i);
     const auto file = files_.open_for_reading(segment.path);
     if (!file) return std::unexpected(file.error());
-    FileWindow window(**file, buffer_);
+    FileWindow window(**file, {buffer_.get(), FileWindow::kBufferBytes});
     const Result<uint64_t> stopped = read_records(segment, window);
     if (!stopped) return std::unexpected(stopped.error());
     if (next() == segment.void_from) return {};
@@ -203,14 +207,14 @@ class Examination {
   [[nodiscard]] Result<Remains> search(const Segment& segment, uint64_t offset) {
     const auto file = files_.open_for_reading(segment.path);
     if (!file) return std::unexpected(file.error());
-    FileWindow window(**file, buffer_);
+    FileWindow window(**file, {buffer_.get(), FileWindow::kBufferBytes});
     return search_remains(window, offset, next());
   }
 
   FileSystem& files_;
   const std::vector<Segment> segments_;
   const RecordVisitor& visit_;
-  std::vector<char> buffer_;
+  const std::unique_ptr<char[]> buffer_;
   JournalFindings found_;
   RecordType last_type_ = RecordType::stopped;
 };

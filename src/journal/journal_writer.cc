@@ -18,6 +18,9 @@ std::string parent_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+/// For what gives space back: if it fails, that space is lost and nothing else.
+void best_effort(const Status&) {}
+
 Status write_and_sync(File& file, uint64_t offset, std::span<const std::string_view> parts) {
   const Status written = file.write_at(offset, parts);
   return written ? file.sync_data() : written;
@@ -65,7 +68,7 @@ Result<JournalWriter::Segment> JournalWriter::create_segment() {
   if (done) done = files_->sync_directory(options_.directory);
   if (done) return segment;
   segment.file.reset();
-  (void)files_->remove(segment.path);  // a blank file does no harm
+  best_effort(files_->remove(segment.path));
   return std::unexpected(done.error());
 }
 
@@ -89,13 +92,13 @@ Status JournalWriter::carry_over(const LastBatch& last) {
   return {};
 }
 
-/// Gives back what the process before had reserved. It may fail: that costs space and nothing else.
+/// Gives back what the process before had reserved.
 void JournalWriter::tidy_up(const JournalEnd& end) {
-  for (const std::string& path : end.blank) (void)files_->remove(path);
+  for (const std::string& path : end.blank) best_effort(files_->remove(path));
   const LastBatch& last = end.last_batch;
   if (last.bytes == 0 || end.torn.bytes > 0) return;  // torn bytes stay for whoever wants to look at them
   if (const Result<std::unique_ptr<File>> file = files_->open(last.file)) {
-    (void)(*file)->resize(last.offset + last.bytes);
+    best_effort((*file)->resize(last.offset + last.bytes));
   }
 }
 
@@ -172,7 +175,7 @@ void JournalWriter::encode(const Batch& batch) {
 /// Nothing more is asked of the file but to go, if nothing durable is in it.
 void JournalWriter::give_up_segment() {
   const Segment given_up = std::exchange(current_, {});
-  if (!given_up.holds_durable) (void)files_->remove(given_up.path);
+  if (!given_up.holds_durable) best_effort(files_->remove(given_up.path));
 }
 
 Status JournalWriter::prepare_next() {
@@ -186,10 +189,9 @@ Status JournalWriter::prepare_next() {
 void JournalWriter::close() {
   for (Segment* const segment : {&current_, &next_}) {
     if (!segment->file) continue;
-    // Either may fail: that costs space and nothing else.
-    if (segment->end > 0) (void)segment->file->resize(segment->end);
+    if (segment->end > 0) best_effort(segment->file->resize(segment->end));
     segment->file.reset();
-    if (segment->end == 0) (void)files_->remove(segment->path);
+    if (segment->end == 0) best_effort(files_->remove(segment->path));
   }
 }
 

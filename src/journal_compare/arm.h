@@ -21,7 +21,7 @@ class Arm {
   /// Returns when all of the batch survives a loss of power.
   [[nodiscard]] virtual Status commit(std::span<const journal::Record> batch) = 0;
   /// There is nothing to commit.
-  virtual void idle() {}
+  [[nodiscard]] virtual Status idle() { return {}; }
 };
 
 /// Error: the disk's, or the library was not there when this program was built.

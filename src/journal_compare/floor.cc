@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "core/cycle_clock.h"
-#include "core/this_thread.h"
 #include "journal/format.h"
+#include "journal_compare/pin.h"
 
 namespace taut::compare {
 
@@ -27,7 +27,7 @@ Result<std::unique_ptr<File>> reserve(PosixFileSystem& files, const std::string&
 }  // namespace
 
 Result<Measured> run_floor(const FloorOptions& options) {
-  if (options.cpu >= 0) (void)pin_this_thread(options.cpu);
+  if (const Status pinned = pin(options.cpu); !pinned) return std::unexpected(pinned.error());
   PosixFileSystem files;
   const CycleClock& clock = CycleClock::machine();
   const uint64_t record = journal::record_bytes(options.payload_bytes);

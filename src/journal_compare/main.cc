@@ -130,7 +130,9 @@ int run(std::span<const char* const> arguments) {
   }
   settings.writers.think_ns_max = settings.think_us * 1'000LL;
   if (settings.arm == ArmKind::mail) {
-    std::printf("{\"mail_ns\":%.2f}\n", mail_ns(settings.writers));
+    const Result<double> mail = mail_ns(settings.writers);
+    if (!mail) return complain(mail.error().message, kExitFailed);
+    std::printf("{\"mail_ns\":%.2f}\n", *mail);
     return kExitOk;
   }
   const auto measured = measure(settings);

@@ -18,7 +18,7 @@ class TautArm final : public Arm {
     for (const journal::Record& record : batch) writer_.append(record);
     return writer_.commit();
   }
-  void idle() override { (void)writer_.prepare_next(); }  // a commit says it when there is no segment
+  Status idle() override { return writer_.prepare_next(); }
 
  private:
   journal::JournalWriter writer_;

@@ -10,7 +10,7 @@
 #include "core/cycle_clock.h"
 #include "core/mail.h"
 #include "core/spsc_ring.h"
-#include "core/this_thread.h"
+#include "journal_compare/pin.h"
 
 namespace taut::compare {
 
@@ -40,11 +40,11 @@ class Committer {
   Committer(Arm& arm, Rings& rings) : arm_(arm), rings_(rings) {}
 
   void run(int cpu) {
-    if (cpu >= 0) (void)pin_this_thread(cpu);
+    status_ = pin(cpu);
     while (!rings_.stop.load() && status_) {
       take();
       if (batch_.empty()) {
-        arm_.idle();
+        status_ = arm_.idle();
         continue;
       }
       status_ = arm_.commit(batch_);
@@ -157,7 +157,7 @@ class Writers {
 Result<Measured> run_writers(Arm& arm, const WritersOptions& options) {
   Rings rings;
   Committer committer(arm, rings);
-  if (options.writers_cpu >= 0) (void)pin_this_thread(options.writers_cpu);
+  if (const Status pinned = pin(options.writers_cpu); !pinned) return std::unexpected(pinned.error());
   std::thread thread([&] { committer.run(options.committer_cpu); });
   Measured measured = Writers(options, rings).run();
   rings.stop.store(true);
@@ -167,13 +167,14 @@ Result<Measured> run_writers(Arm& arm, const WritersOptions& options) {
   return measured;
 }
 
-double mail_ns(const WritersOptions& options) {
+Result<double> mail_ns(const WritersOptions& options) {
   constexpr int kBursts = 20'000;
   constexpr int kBurst = 64;
   Rings rings;
-  if (options.writers_cpu >= 0) (void)pin_this_thread(options.writers_cpu);
+  if (const Status pinned = pin(options.writers_cpu); !pinned) return std::unexpected(pinned.error());
+  Status reader_pinned;
   std::thread reader([&] {
-    if (options.committer_cpu >= 0) (void)pin_this_thread(options.committer_cpu);
+    reader_pinned = pin(options.committer_cpu);
     while (!rings.stop.load()) rings.records.consume(static_cast<uint32_t>(rings.records.front().size()));
   });
   const CycleClock& clock = CycleClock::machine();
@@ -192,6 +193,7 @@ double mail_ns(const WritersOptions& options) {
   }
   rings.stop.store(true);
   reader.join();
+  if (!reader_pinned) return std::unexpected(reader_pinned.error());
   return static_cast<double>(spent) / (static_cast<double>(kBursts) * kBurst);
 }
 

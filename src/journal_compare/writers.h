@@ -23,7 +23,8 @@ struct WritersOptions {
 /// Error: the arm's.
 [[nodiscard]] Result<Measured> run_writers(Arm& arm, const WritersOptions& options);
 
-/// Nanoseconds that a shard spends on building the mail of one record and putting it into the ring.
-[[nodiscard]] double mail_ns(const WritersOptions& options);
+/// Nanoseconds that a shard spends on building the mail of one record and putting it into the ring. Error: a
+/// CPU that is not there.
+[[nodiscard]] Result<double> mail_ns(const WritersOptions& options);
 
 }  // namespace taut::compare
