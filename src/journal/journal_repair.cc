@@ -83,7 +83,7 @@ class Cut {
     return files_.sync_directory(directory_);
   }
 
-  /// From the last to the first, so that what is left after a crash is damaged in the same place.
+  /// From the last to the first: what a crash leaves is damaged as before, or ends where the repair ends it.
   [[nodiscard]] Status take_away_later() {
     const auto names = files_.list_directory(directory_);
     if (!names) return std::unexpected(names.error());

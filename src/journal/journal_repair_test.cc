@@ -64,6 +64,24 @@ TEST_F(JournalRepairTest, ASegmentWithoutAHeadGoesAsAWhole) {
   EXPECT_EQ(examine().segments, 1U);
 }
 
+TEST_F(JournalRepairTest, AnEarlierCopyCountsAgainWhenTheOneThatVoidedItGoes) {
+  {
+    JournalWriter writer = this->writer();
+    commit(writer, 3);
+  }
+  {
+    JournalWriter writer = this->writer();  // has written the three again
+    commit(writer, 1);
+    commit(writer, 1);
+  }
+  flip(segment_path(2), kSegmentHeadBytes + 40);
+  EXPECT_EQ(examine().end.next_sequence, 1U);
+  const auto repair = repair_journal(files_, kDirectory);
+  ASSERT_TRUE(repair);
+  EXPECT_EQ(repair->records, 3U);
+  EXPECT_EQ(repair->sequence_max, 5U);
+}
+
 TEST_F(JournalRepairTest, OverwritesNothingThatAnEarlierOneKept) {
   make_damaged();
   files_.set_content(segment_path(3) + ".damaged", "of last year");
