@@ -20,7 +20,7 @@ RIVALS = ("sqlite", "rocksdb")
 SIZES = {"": 1024, "_200": 200}  # by the end of a row's name
 LOADED = 64  # writers
 # What a writer of many does between two records, at most: so that records come at any time and not all at once.
-THINK_US = 50
+THINK_US = 200
 
 
 class Plan:
