@@ -230,6 +230,15 @@ TEST_P(History, WhatBelongsToNoConversationIsPassedOver) {
   EXPECT_EQ(good(store_->position()), 3U);
 }
 
+TEST_P(History, AnItemAheadOfItsConversationIsPassedOver) {
+  Story story;
+  story.text("c1", "too early");
+  story.conversation("c1", "v1");
+  story.text("c1", "in time");
+  apply(story);
+  EXPECT_EQ(seqs(after(*store_, "c1", 0, 10)), "2");
+}
+
 TEST_P(History, FactsToldAgainReplaceTheOldOnes) {
   Story story = talk(2);
   story.event("c1", EventKind::transferred, "", "support");

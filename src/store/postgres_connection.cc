@@ -163,8 +163,8 @@ std::unexpected<Error> PostgresConnection::failure() {
 // -------------------------------------------------------------------------------------
 
 PostgresTransaction::~PostgresTransaction() {
-  // One that fails has lost its connection, and with it the transaction.
-  if (open_ && connection_.is_open()) (void)connection_.run("ROLLBACK");
+  if (!open_ || !connection_.is_open()) return;
+  if (!connection_.run("ROLLBACK")) connection_.close();  // and the server rolls back
 }
 
 Status PostgresTransaction::begin() {

@@ -108,6 +108,7 @@ class PostgresServer {
     const std::string program = kPrograms + command[0];
     const std::string log = directory_ + "/log";
     std::vector<char*> arguments;
+    arguments.reserve(command.size() + 1);
     for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
     const passwd* user = other_user();
