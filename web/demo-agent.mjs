@@ -19,6 +19,7 @@ export class Agent {
     this.#online = this.#pane.toggle('Online', () => this.#tell_presence(), true);
     this.#auto_accept = this.#pane.toggle('Accept at once', () => this.#accept_offers());
     this.#pane.on_text = (text) => this.say(text);
+    this.#pane.on_typing = (on) => this.#tabs.get(this.#shown)?.state === 'active' && this.#pane.client.typing(this.#shown, on);
     this.#show_state();
   }
 
@@ -47,6 +48,11 @@ export class Agent {
     client.addEventListener('unassigned', ({ detail }) => this.#on_unassigned(detail));
     client.addEventListener('item', ({ detail }) => this.#on_item(detail));
     client.addEventListener('gap', ({ detail }) => this.#on_gap(detail));
+    client.addEventListener('typing', ({ detail: { conversation, on, ttl_ms } }) => {
+      const known = this.#tabs.get(conversation);
+      known?.log.typing(on ? known.visitor : '', ttl_ms);
+    });
+    client.addEventListener('receipt', ({ detail: { conversation, level, seq } }) => this.#tabs.get(conversation)?.log.mark(level, seq));
   }
 
   #tell_presence() {
@@ -91,6 +97,8 @@ export class Agent {
     known.log.add(item, ms === undefined ? '' : format_ms(ms));
     if (item.type === 'event' && item.event === 'accepted') this.#enter(known, 'active');
     if (item.type === 'event' && item.event === 'closed') this.#enter(known, 'ended');
+    if (item.type === 'message') known.log.typing('');
+    this.#pane.confirm(item, this.#shown === item.conversation);
     if (item.type === 'message' && this.#shown !== item.conversation) known.tab.dataset.unread = 'true';
   }
 

@@ -4,6 +4,8 @@ const kItemsMax = 500; // rows kept; the oldest leave first
 const kDrawMs = 30; // rows are drawn together so often: a message must not wait for the drawing of the one before it
 const kNearEndPx = 80; // a reader this close to the end follows it
 
+const kTicks = { accepted: '✓', delivered: '✓✓', read: '✓✓' };
+
 const kTimeOfDay = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit' });
 
 /** What an event of a conversation says to a person; '' for one that is not shown. `names` has those of agents by id. */
@@ -39,6 +41,9 @@ export class Log {
   #undrawn = []; // [item, latency], in the order of arrival
   #names = new Map(); // of agents, by id
   #named_rows = []; // [event, row] of agents whose name is not known yet
+  #marks = { delivered: 0, read: 0 }; // how far the other side has come
+  #typing;
+  #typing_ends = null; // the timer that takes the line away
   #drawing = null;
 
   constructor() {
@@ -48,7 +53,8 @@ export class Log {
     this.element.tabIndex = 0;
     this.#items = make('ol', 'items');
     this.#unsent = make('ol', 'items unsent');
-    this.element.append(this.#items, this.#unsent);
+    this.#typing = make('p', 'typing');
+    this.element.append(this.#items, this.#unsent, this.#typing);
     this.element.addEventListener('scroll', () => this.#on_scroll(), { passive: true });
   }
 
@@ -82,6 +88,21 @@ export class Log {
     this.#names.set(id, name);
     for (const [event, row] of this.#named_rows) row.textContent = event_text(event, this.#names);
     this.#named_rows = this.#named_rows.filter(([event]) => !this.#names.has(event.agent));
+  }
+
+  /** The other side has received (`delivered`) or seen (`read`) everything up to `seq`. */
+  mark(level, seq) {
+    if (seq <= this.#marks[level]) return;
+    this.#marks[level] = seq;
+    for (const [at, row] of this.#rows) if (at <= seq) this.#show_tick(at, row);
+  }
+
+  /** Somebody, named or by id, types, for so long at most; '' ends it. */
+  typing(who, ttl_ms = 0) {
+    clearTimeout(this.#typing_ends);
+    this.#typing.textContent = who && `${this.#names.get(who) ?? who} is typing…`;
+    if (who) this.#typing_ends = setTimeout(() => this.typing(''), ttl_ms);
+    if (this.#at_end) this.element.scrollTop = this.element.scrollHeight;
   }
 
   /** Takes back items that never came to be. */
@@ -127,6 +148,7 @@ export class Log {
     if (before) before.after(row);
     else this.#items.prepend(row);
     this.#rows.set(seq, row);
+    this.#show_tick(seq, row);
     if (this.#rows.size <= kItemsMax) return;
     const oldest = this.#items.firstElementChild;
     this.#rows.delete(Number(oldest.dataset.seq));
@@ -139,6 +161,14 @@ export class Log {
     row.hidden = text === '';
     if (item.agent && !this.#names.has(item.agent)) this.#named_rows.push([item, row]);
     return row;
+  }
+
+  #show_tick(seq, row) {
+    const tick = row.querySelector('.tick');
+    if (!tick) return;
+    tick.dataset.mark = seq <= this.#marks.read ? 'read' : seq <= this.#marks.delivered ? 'delivered' : 'accepted';
+    tick.textContent = kTicks[tick.dataset.mark];
+    tick.title = tick.dataset.mark;
   }
 
   #on_scroll() {
@@ -157,7 +187,8 @@ export function make(tag, class_name, text = '') {
 function message_row({ own, from, text, ts }, latency) {
   const row = make('li', own ? 'bubble own' : 'bubble');
   const time = kTimeOfDay.format(ts);
-  const meta = make('span', 'meta', own ? `${time} ✓` : time);
+  const meta = make('span', 'meta', time);
+  if (own) meta.append(make('span', 'tick'));
   if (latency) meta.append(make('span', 'took', latency));
   if (!own) row.setAttribute('aria-label', `${from.name ?? from.id} wrote`);
   row.append(make('p', 'text', text), meta);

@@ -45,6 +45,9 @@ export class Pane {
   /** Called with each text that a person sends; set by the side. */
   on_text = () => {};
 
+  /** Called when a person types (true) or has nothing unsent any more (false); set by the side. */
+  on_typing = () => {};
+
   /** Fetches the identity and starts a client, whose listeners `listen` sets up before anything can happen. */
   async connect({ cursors, listen, anew = false }) {
     try {
@@ -77,6 +80,13 @@ export class Pane {
     element.dataset.state = state;
     element.textContent = text;
     this.element.dataset.conversation = state;
+  }
+
+  /** Tells the other side that an item has come, and that it was seen if it is on the screen. */
+  confirm({ type, own, conversation, seq }, shown = true) {
+    if (type !== 'message' || own) return;
+    if (shown && document.visibilityState === 'visible') this.client.read(conversation, seq);
+    else this.client.delivered(conversation, seq);
   }
 
   button(text, on_click, class_name = '') {
@@ -124,8 +134,10 @@ export class Pane {
       event.preventDefault();
       const text = input.value.trim();
       input.value = '';
+      this.on_typing(false);
       if (text) this.on_text(text);
     });
+    input.addEventListener('input', () => this.on_typing(input.value !== ''));
     input.addEventListener('keydown', (event) => {
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
       event.preventDefault();

@@ -23,6 +23,7 @@ export class Visitor {
     this.#meter = meter;
     this.element = this.#pane.element;
     this.#pane.on_text = (text) => this.say(text);
+    this.#pane.on_typing = (on) => this.#conversation && this.#pane.client.typing(this.#conversation, on);
     this.#pane.logs.append(this.#log.element);
     this.#show('none', 'Write to open a conversation');
   }
@@ -69,6 +70,8 @@ export class Visitor {
   #listen(client) {
     client.addEventListener('item', ({ detail }) => this.#on_item(detail));
     client.addEventListener('gap', ({ detail }) => this.#on_gap(detail));
+    client.addEventListener('typing', ({ detail }) => this.#is_mine(detail) && this.#on_typing(detail));
+    client.addEventListener('receipt', ({ detail }) => this.#is_mine(detail) && this.#log.mark(detail.level, detail.seq));
     client.addEventListener('queue', ({ detail }) => this.#is_mine(detail) && this.#show_queued(detail.position));
   }
 
@@ -82,6 +85,12 @@ export class Visitor {
     const ms = item.type === 'message' && !item.own ? this.#meter.arrived(item.client_msg_id) : undefined;
     this.#log.add(item, ms === undefined ? '' : format_ms(ms));
     if (item.type === 'event') this.#on_event(item);
+    if (item.type === 'message') this.#log.typing('');
+    this.#pane.confirm(item);
+  }
+
+  #on_typing({ on, from, ttl_ms }) {
+    this.#log.typing(on ? (from.name ?? from.id) : '', ttl_ms);
   }
 
   #on_event({ event }) {

@@ -72,7 +72,10 @@ test('on one page a visitor and an agent talk, and the latency of each message i
     await page.getByRole('button', { name: 'Burst 100' }).click();
     await bubble(agent, 'Burst 100 of 100').waitFor();
     await bubble(agent, 'Does the tent come with pegs?').waitFor();
+    await agent.locator('textarea').pressSequentially('It does');
+    await visitor.locator('.typing', { hasText: /is typing/ }).waitFor();
     await say(agent, 'It does: twelve, and two spare ones.');
+    await visitor.locator('.bubble.own .tick[data-mark="read"]').first().waitFor();
     await bubble(visitor, 'two spare ones').waitFor();
     await visitor.locator('.remark', { hasText: 'Alex joined' }).waitFor();
     await say(visitor, 'Then I take it. Danke schön!');
