@@ -35,6 +35,7 @@ class Taut:
     rates: bool = False  # off: one visitor here sends what thousands would
     carrier: str = "plain"  # or "tls", "compact"
     client: tuple = ()  # more options of the client: (name, value) pairs
+    mode: str = "none"  # as the peers, which store nothing
 
     def __str__(self):
         more = [] if self.carrier == "plain" else [self.carrier]
@@ -42,7 +43,7 @@ class Taut:
 
     def command(self, bench, _port):
         words = [bench.taut, "serve", "--listen", "127.0.0.1:0", "--data", tempfile.mkdtemp(dir=bench.folder), "--secret-file",
-                 bench.secret, "--site", "demo", "--group", "sales", "--shards", self.shards, "--wait", self.wait]
+                 bench.secret, "--site", "demo", "--group", "sales", "--shards", self.shards, "--wait", self.wait, "--mode", self.mode]
         if self.carrier == "tls":
             words += bench.certificate()
         if self.carrier == "compact":

@@ -1,10 +1,16 @@
 // Checks that stay in every build: a failed one is our bug and ends the process with one line.
 #pragma once
 
+#include <string>
+
 namespace taut {
 
 /// Prints "file:line: assertion failed: text" to standard error and aborts. Any thread.
 [[noreturn]] void assert_failed(const char* text, const char* file, int line) noexcept;
+
+/// For what neither we nor a user did wrong, and after which nothing can be promised any more: prints the
+/// line to standard error and ends the process with kExitFailed. Any thread.
+[[noreturn]] void end_process(const std::string& why) noexcept;
 
 }  // namespace taut
 

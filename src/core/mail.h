@@ -10,6 +10,8 @@
 namespace taut {
 
 using ShardId = uint32_t;
+/// No member of the mesh.
+inline constexpr ShardId kNobody = UINT32_MAX;
 
 /// One cache line: a kind that the program defines, and 56 bytes of a plain struct of its own. Views are
 /// refused at compile time (no_views.h): what a mail points to must be a block whose ownership travels with

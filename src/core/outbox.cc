@@ -2,10 +2,14 @@
 
 namespace taut {
 
-Outbox::Outbox(Mesh& mesh, ShardId self, uint32_t overflow_max, ShardMetrics& metrics) : metrics_(metrics) {
+Outbox::Outbox(Mesh& mesh, ShardId self, uint32_t overflow_max, ShardId patient, ShardMetrics& metrics)
+    : metrics_(metrics) {
   for (ShardId to = 0; to < mesh.members(); ++to) {
     SpscRing<Mail>* ring = to == self ? nullptr : &mesh.ring(self, to);
-    targets_.push_back({.ring = ring, .doorbell = &mesh.doorbell(to), .overflow = MailFifo(overflow_max)});
+    targets_.push_back({.ring = ring,
+                        .doorbell = &mesh.doorbell(to),
+                        .overflow = MailFifo(overflow_max),
+                        .patient = to == patient});
   }
   touched_.reserve(mesh.members());
 }
@@ -21,7 +25,7 @@ void Outbox::send(ShardId to, const Mail& mail) {
 }
 
 void Outbox::keep_for_later(Target& target, const Mail& mail) {
-  if (target.overflow.empty()) ++congested_targets_;
+  if (target.overflow.empty() && !target.patient) ++congested_targets_;
   target.overflow.push(mail);
   metrics_.overflow_now.add(1);
   const uint64_t depth = metrics_.overflow_now.load();
@@ -39,7 +43,7 @@ void Outbox::drain_overflow(Target& target) {
     if (full) return;
   }
   target.overflow.release_memory();
-  --congested_targets_;
+  if (!target.patient) --congested_targets_;
 }
 
 void Outbox::publish_touched() {

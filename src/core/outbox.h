@@ -14,9 +14,9 @@ namespace taut {
 /// overflow.
 class Outbox {
  public:
-  /// Mails that may wait per target. REQUIRES: mesh and metrics outlive the outbox; overflow_max a power of
-  /// two.
-  Outbox(Mesh& mesh, ShardId self, uint32_t overflow_max, ShardMetrics& metrics);
+  /// `overflow_max`, a power of two: mails that may wait per target. `patient`: the member for which mail may
+  /// wait without congestion; kNobody: none. REQUIRES: mesh and metrics outlive the outbox.
+  Outbox(Mesh& mesh, ShardId self, uint32_t overflow_max, ShardId patient, ShardMetrics& metrics);
 
   /// REQUIRES: `to` is another member. Visible to it after publish().
   void send(ShardId to, const Mail& mail);
@@ -33,6 +33,7 @@ class Outbox {
     Doorbell* doorbell = nullptr;
     MailFifo overflow;
     bool touched = false;
+    bool patient = false;
   };
 
   void publish_touched();

@@ -103,7 +103,7 @@ Shard::Impl::Impl(Seen& a_seen, const Options& shard_options, Clock& a_clock, Po
       mesh(a_mesh),
       log(a_log),
       timers(a_clock.mono_ns()),
-      outbox(a_mesh, shard_options.id, kOverflowMax, metrics),
+      outbox(a_mesh, shard_options.id, kOverflowMax, shard_options.patient, metrics),
       now_ns(a_seen.now_ns),
       ladder(shard_options.wait.strategy) {
   TAUT_ASSERT(options.id < mesh.members());

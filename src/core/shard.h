@@ -60,6 +60,10 @@ class Shard {
     WaitOptions wait;
     ThreadSetup thread;
     int64_t stop_within_ns = 4'000'000'000;
+    /// The member for which mail may wait while its ring is full without this shard being congested(): one
+    /// that waits for a disk. The program bounds what it has on its way there. REQUIRES: that member answers
+    /// with mail after it has made room, for nothing else brings a parked shard back to send the rest.
+    ShardId patient = kNobody;
     BufferPool::Options pool;
   };
 

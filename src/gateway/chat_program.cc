@@ -39,26 +39,24 @@ SessionLimits limits_of(const Settings& s) {
           .deflate = s.deflate};
 }
 
-uint32_t share_of(uint32_t total, uint32_t shards) {
-  return std::max<uint32_t>(1, (total + shards - 1) / shards);
-}
-
 Conversations::Options conversation_options(const Settings& s, const GroupRules& rules, const Layout& layout,
-                                            int64_t process_start_ms) {
+                                            const Beginning& beginning) {
   return {.groups = s.groups,
-          .conversations_max = share_of(s.conversations_max, layout.chat_shards),
+          .conversations_max = conversations_per_shard(s, layout.chat_shards),
           .history_items = s.history_items,
           .accept_ms = s.accept_ms,
           .pool_bytes_max = s.pool_bytes_max,
-          .process_start_ms = process_start_ms,
+          .process_start_ms = beginning.process_start_ms,
+          .hash_seed = beginning.hash_seed,
           .dispatcher = layout.dispatcher(),
+          .shards = layout.chat_shards,
           .rules = rules};
 }
 
 chat::Dispatcher::Options dispatcher_options(const Settings& s, const GroupRules& rules,
                                              const Layout& layout) {
   return {.groups = static_cast<uint32_t>(s.groups.size()),
-          .conversations_max = share_of(s.conversations_max, layout.chat_shards) * layout.chat_shards,
+          .conversations_max = conversations_per_shard(s, layout.chat_shards) * layout.chat_shards,
           .accept_ns = s.accept_ms * kMsNs,
           .grace_ns = s.agent_grace_ms * kMsNs,
           .overflow = rules.overflow};
@@ -67,7 +65,7 @@ chat::Dispatcher::Options dispatcher_options(const Settings& s, const GroupRules
 /// Everybody who is connected, should all be at home here, and everybody whose conversation is not closed
 /// yet.
 uint32_t identities_max(const Settings& s, const Layout& layout) {
-  return s.connections_max + share_of(s.conversations_max, layout.chat_shards);
+  return s.connections_max + conversations_per_shard(s, layout.chat_shards);
 }
 
 /// REQUIRES: the table has checked them.
@@ -87,9 +85,12 @@ struct ChatProgram::Parts {
         directory(shard.id(), identities_max(program.settings_, program.layout_)),
         tracer(shard.clock(), program.metrics_, program.tracer_options()),
         courier(shard, back, sessions, directory, tracer, program.metrics_),
-        conversations(shard, back, courier, directory, tracer, program.metrics_,
-                      conversation_options(program.settings_, program.rules_, program.layout_,
-                                           program.process_start_ms_)),
+        feed(shard, program.metrics_,
+             {.mode = mode_of(program.settings_), .committer = program.layout_.committer()}),
+        durable_courier(shard, courier, feed),
+        conversations(
+            shard, back, durable_courier, feed, directory, tracer, program.metrics_,
+            conversation_options(program.settings_, program.rules_, program.layout_, program.beginning_)),
         dialogue(shard, sessions, directory, courier, conversations, tracer, program.metrics_,
                  program.settings_, program.secrets_, program.replies_,
                  {.shards = program.layout_.chat_shards,
@@ -100,7 +101,7 @@ struct ChatProgram::Parts {
     sessions.set_events(dialogue);
     courier.set_page_listener(conversations);
     if (shard.id() == program.layout_.dispatcher()) {
-      desk.emplace(shard, back, program.metrics_,
+      desk.emplace(shard, back, feed, program.metrics_,
                    dispatcher_options(program.settings_, program.rules_, program.layout_), program.rules_,
                    program.layout_.chat_shards);
     }
@@ -111,6 +112,8 @@ struct ChatProgram::Parts {
   hub::Directory directory;
   Tracer tracer;
   Courier courier;
+  JournalFeed feed;
+  DurableCourier durable_courier;
   Conversations conversations;
   Dialogue dialogue;
   std::optional<DispatchDesk> desk;
@@ -120,7 +123,7 @@ struct ChatProgram::Parts {
 
 ChatProgram::ChatProgram(const Settings& settings, const GroupRules& rules, const auth::Secrets& secrets,
                          const Layout& layout, const Door& door, Published<CannedReplies>& replies,
-                         int64_t process_start_ms, GatewayMetrics& metrics, std::function<void()> on_started)
+                         Beginning beginning, GatewayMetrics& metrics, std::function<void()> on_started)
     : settings_(settings),
       rules_(rules),
       secrets_(secrets),
@@ -128,7 +131,7 @@ ChatProgram::ChatProgram(const Settings& settings, const GroupRules& rules, cons
       door_(door),
       replies_(replies),
       trusted_proxies_(networks_of(settings.trusted_proxies)),
-      process_start_ms_(process_start_ms),
+      beginning_(std::move(beginning)),
       metrics_(metrics),
       on_started_(std::move(on_started)) {}
 
@@ -140,8 +143,27 @@ ChatProgram::~ChatProgram() {
 void ChatProgram::start(Shard& shard) {
   shard_ = &shard;
   parts_ = std::make_unique<Parts>(*this, shard);
+  if (parts_->desk) parts_->desk->restore_words(std::exchange(beginning_.words, {}));
+  parts_->conversations.restore(std::exchange(beginning_.shard, {}));
+  parts_->dialogue.await_everybody();
+  tell_when_restored();
+}
+
+void ChatProgram::tell_when_restored() {
+  if (!parts_->conversations.restored()) return;
+  shard_->send(layout_.dispatcher(), Mail{.kind = static_cast<uint32_t>(MailKind::shard_restored)});
+}
+
+/// One shard hears of all, so that nobody comes in while another still looks for owners.
+void ChatProgram::shard_restored() {
+  if (++shards_restored_ < layout_.chat_shards) return;
+  for (ShardId id = 0; id < layout_.chat_shards; ++id)
+    shard_->send(id, Mail{.kind = static_cast<uint32_t>(MailKind::all_restored)});
+}
+
+void ChatProgram::serve() {
   const Status added = listen();
-  if (!added) shard.log().error("this shard accepts nothing: {}", added.error().message);
+  if (!added) shard_->log().error("this shard accepts nothing: {}", added.error().message);
   on_started_();
 }
 
@@ -281,8 +303,23 @@ void ChatProgram::on_one(const Mail& mail) {
       return parts_->conversations.listings().finish(mail.as<ListMail>().page);
     case MailKind::claim_decided:
       return parts_->conversations.answer(mail.as<Verdict>());
+    case MailKind::owner_restored: {
+      const auto owner = mail.as<OwnerMail>();
+      parts_->dialogue.await_owner(owner);
+      return parts_->back.release(owner.names);
+    }
+    case MailKind::owner_found:
+      parts_->conversations.owner_found(mail.as<chat::OwnerMoved>());
+      return tell_when_restored();
+    case MailKind::shard_restored:
+      return shard_restored();
+    case MailKind::all_restored:
+      return serve();
+    case MailKind::journal_durable:
+      return parts_->conversations.on_durable(mail.as<DurableMail>());
     case MailKind::move_http:
     case MailKind::inquiry_answered:
+    case MailKind::journal_record:
       break;
     default:
       TAUT_ASSERT(parts_->desk.has_value());
@@ -302,6 +339,8 @@ void ChatProgram::on_dispatcher_word(const Mail& mail, MailKind kind) {
       return desk.agent_presence(mail.as<AgentMail>());
     case MailKind::conversation_opened:
       return desk.conversation_opened(mail.as<OpenedMail>());
+    case MailKind::conversation_restored:
+      return desk.conversation_restored(mail.as<RestoredMail>());
     case MailKind::conversation_accepted:
       return desk.conversation_accepted(mail.as<WordMail>());
     case MailKind::conversation_declined:

@@ -16,6 +16,7 @@
 #include "gateway/dispatch_desk.h"
 #include "gateway/gateway_metrics.h"
 #include "gateway/layout.h"
+#include "gateway/recovery.h"
 #include "gateway/sessions.h"
 #include "gateway/settings.h"
 #include "hub/block_return.h"
@@ -34,14 +35,22 @@ struct Door {
       {};  ///< everybody's, for the count of connections
 };
 
+/// What the process, and this shard of it, begins with.
+struct Beginning {
+  int64_t process_start_ms = 0;  ///< later than all that was recovered: names of conversations tell it
+  uint64_t hash_seed = 0;        ///< the same for all shards
+  RecoveredShard shard;
+  std::vector<RecoveredWord> words;  ///< for the dispatcher's shard
+};
+
 /// Built by main, used by its shard's thread from start() on; destroyed by main after the thread has ended.
 class ChatProgram final : public ShardProgram {
  public:
   /// `door` and `replies` are shared by all chat shards; `on_started` is called once, at the end of start().
   /// All references outlive the program.
   ChatProgram(const Settings& settings, const GroupRules& rules, const auth::Secrets& secrets,
-              const Layout& layout, const Door& door, Published<CannedReplies>& replies,
-              int64_t process_start_ms, GatewayMetrics& metrics, std::function<void()> on_started);
+              const Layout& layout, const Door& door, Published<CannedReplies>& replies, Beginning beginning,
+              GatewayMetrics& metrics, std::function<void()> on_started);
   ~ChatProgram() override;
 
   /// For tests, before start(): see Tracer::Options::hook.
@@ -71,6 +80,9 @@ class ChatProgram final : public ShardProgram {
 
   [[nodiscard]] Tracer::Options tracer_options() const;
   [[nodiscard]] uint64_t connections_now() const;
+  void tell_when_restored();
+  void shard_restored();
+  void serve();
   void accept_some(Carrier carrier);
   [[nodiscard]] int listener(Carrier carrier) const;
   [[nodiscard]] Status listen();
@@ -88,7 +100,7 @@ class ChatProgram final : public ShardProgram {
   const Door door_;
   Published<CannedReplies>& replies_;
   const std::vector<net::IpNetwork> trusted_proxies_;
-  const int64_t process_start_ms_;
+  Beginning beginning_;  ///< what was recovered, until start()
   GatewayMetrics& metrics_;
   std::function<void()> on_started_;
   std::function<void(Stage)> trace_hook_;
@@ -96,6 +108,7 @@ class ChatProgram final : public ShardProgram {
   std::unique_ptr<Parts> parts_;
   hub::TokenBucket newcomers_;
   std::array<bool, 2> watched_{};  ///< of each carrier: the poller watches its listener
+  uint32_t shards_restored_ = 0;   ///< on the dispatcher's shard
   bool listening_ = false;
   bool stopping_ = false;
 };

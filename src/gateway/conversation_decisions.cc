@@ -11,11 +11,6 @@ namespace taut::gateway {
 
 // -- from the dispatcher --
 
-void Conversations::agent_named(uint32_t index, std::string_view id) {
-  if (agents_.size() <= index) agents_.resize(index + 1);
-  agents_[index] = chat::InlineId(id);
-}
-
 void Conversations::decide(const chat::Effect& effect) {
   std::visit([this](const auto& decision) { decide(decision); }, effect);
 }
@@ -105,6 +100,7 @@ Block* Conversations::append(ConversationRecord& record, const chat::Change& cha
 Block* Conversations::append_event(ConversationRecord& record, const wire::Event& event) {
   if (event.event == wire::EventKind::accepted) last_agents_.note(hash_of_visitor(record), record.agent);
   Block* item = make_frame_anyway(shard_.pool(), event);
+  journal_item(record, *item);
   release(record.machine.append_event(item, static_cast<int64_t>(event.ts)));
   // Nobody can refuse an event. In a full pool it takes the place of the conversation's oldest item, so that
   // assignments that nobody accepts do not use up what short_of_memory() leaves for answers.
@@ -210,7 +206,7 @@ void Conversations::tell_unassigned(const ConversationRecord& record, const chat
 }
 
 uint64_t Conversations::hash_of_visitor(const ConversationRecord& record) const {
-  return hash_id(record.visitor_id, hash_seed_).high;
+  return hash_id(record.visitor_id, options_.hash_seed).high;
 }
 
 void Conversations::tell_dispatcher(MailKind kind, const ConversationRecord& record) {

@@ -86,7 +86,7 @@ void Conversations::decline(const ConversationRequest& request) {
 /// One's own is accepted here; whether anybody else's may be taken the dispatcher decides.
 void Conversations::take(const ConversationRequest& request) {
   ConversationRecord* record = find_for(request);
-  if (record == nullptr) return;
+  if (record == nullptr || refused_by_storage(request.from, request.conversation)) return;
   const chat::Party agent = record->party(request.from);
   const chat::Change change = record->machine.accept(agent);
   if (change.code == chat::Code::ok && !change.contested) return finish_accept(request, *record, change);
@@ -98,7 +98,7 @@ void Conversations::take(const ConversationRequest& request) {
 
 void Conversations::transfer(const ConversationRequest& request) {
   ConversationRecord* record = find_for(request);
-  if (record == nullptr) return;
+  if (record == nullptr || refused_by_storage(request.from, request.conversation)) return;
   const chat::Code code = record->machine.may_act(record->party(request.from));
   if (code != chat::Code::ok) return refuse(request.from, request.conversation, code);
   if (!request.to_agent.empty()) {
@@ -150,7 +150,7 @@ void Conversations::answer(const Verdict& verdict) {
 
 void Conversations::close(const ConversationRequest& request) {
   ConversationRecord* record = find_for(request);
-  if (record == nullptr) return;
+  if (record == nullptr || refused_by_storage(request.from, request.conversation)) return;
   answer_openers(*record);
   const chat::Change change = record->machine.close(record->party(request.from));
   if (change.code != chat::Code::ok) return refuse(request.from, request.conversation, change.code);
@@ -192,6 +192,7 @@ void Conversations::rate(const ConversationRequest& request) {
   }
   if (record->machine.rated())
     return courier_.answer(request.from.connection, wire::Ok{.ref = request.from.ref});
+  if (refused_by_storage(request.from, request.conversation)) return;
   closed_.erase(closed_.iterator_to(*record));  // it must not be what makes room for its own event
   const bool room = !short_of_memory();
   Block* item = room ? append_rating(*record, request) : nullptr;
@@ -243,6 +244,7 @@ void Conversations::block_visitor(std::string_view id, uint32_t seconds) {
     }
   }
   metrics_.visitors_blocked.store(blocked_.size());
+  journal_block(id, seconds);
 }
 
 void Conversations::visitor_left(const hub::Endpoint& visitor) {

@@ -24,7 +24,12 @@ void Conversations::send(const ConversationRequest& request) {
                       .dup = decision.dup};
   if (decision.dup) {
     metrics_.messages_duplicate.add(1);
-    return courier_.answer(request.from.connection, ack, Lane::send_answer);
+    courier_.answer(request.from.connection, ack, Lane::send_answer);
+    return answer_durable(request, *record, ack);
+  }
+  if (refused_by_storage(request.from, request.conversation, Lane::send_answer)) {
+    metrics_.messages_refused.add(1);
+    return;
   }
   Block* message = short_of_memory() ? nullptr : make_message(request, ack);
   if (message == nullptr) {
@@ -37,10 +42,10 @@ void Conversations::send(const ConversationRequest& request) {
 
 chat::SendDecision Conversations::decide_send(const ConversationRequest& request,
                                               ConversationRecord& record) {
-  const chat::IdHash id = hash_id(request.client_msg_id, hash_seed_);
+  const chat::IdHash id = hash_id(request.client_msg_id, options_.hash_seed);
   const chat::Party party = record.party(request.from);
   record.machine.expect_send(party, id);
-  const uint64_t body = hash_body(request.text, hash_seed_ + static_cast<uint64_t>(request.kind));
+  const uint64_t body = hash_body(request.text, options_.hash_seed + static_cast<uint64_t>(request.kind));
   return record.machine.on_send(party, id, body, chat_term(request.kind));
 }
 
@@ -73,9 +78,11 @@ void Conversations::accept_send(const ConversationRequest& request, Conversation
                                      .ts = ack.ts});
     shard_.pool().add_ref(accepted);  // where one item is kept, the message evicts it
   }
+  journal_item(record, *message);
   release(record.machine.append_message(message, wall_ms()));
   metrics_.messages_accepted.add(1);
   courier_.answer(request.from.connection, ack, Lane::send_answer);
+  answer_durable(request, record, ack);
   if (accepted != nullptr) {
     push_event(record, accepted, Handle{});
     shard_.pool().release(accepted);
@@ -83,6 +90,14 @@ void Conversations::accept_send(const ConversationRequest& request, Conversation
   }
   if (decision.contested) ask_for({.id = request.from.id, .name = {}}, record);
   push_message(record, message, chat_term(request.kind), decision.seq, request.from);
+}
+
+/// Of a repeat, too, for which the conversation's last record is at least as late as the item's own.
+void Conversations::answer_durable(const ConversationRequest& request, const ConversationRecord& record,
+                                   wire::Ack ack) {
+  if (!feed_.on()) return;
+  ack.level = wire::AckLevel::durable;
+  courier_.answer_when_durable(record.journaled_number, request.from.connection, ack);
 }
 
 }  // namespace taut::gateway

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <functional>
-#include <random>
 #include <utility>
 
 #include "base/assert.h"
@@ -62,12 +61,13 @@ struct Conversations::Index {
   boost::unordered_flat_set<ConversationRecord*, IdHash, IdEqual> by_id;
 };
 
-Conversations::Conversations(Shard& shard, hub::BlockReturn& back, Courier& courier,
+Conversations::Conversations(Shard& shard, hub::BlockReturn& back, DurableCourier& courier, JournalFeed& feed,
                              hub::Directory& directory, Tracer& tracer, GatewayMetrics& metrics,
                              const Options& options)
     : shard_(shard),
       back_(back),
       courier_(courier),
+      feed_(feed),
       directory_(directory),
       tracer_(tracer),
       metrics_(metrics),
@@ -80,8 +80,6 @@ Conversations::Conversations(Shard& shard, hub::BlockReturn& back, Courier& cour
       listings_(shard, courier, *this, options.dispatcher),
       pager_(shard, courier, *this) {
   index_->by_id.reserve(options_.conversations_max);
-  std::random_device entropy;
-  hash_seed_ = (uint64_t{entropy()} << 32) | entropy();
 }
 
 Conversations::~Conversations() {
@@ -191,6 +189,7 @@ void Conversations::open(const OpenRequest& request) {
   if (ConversationRecord* already = open_one(*visitor, group); already != nullptr) {
     return answer_or_wait(request, *already);
   }
+  if (refused_by_storage(request.from, {})) return;
   if (short_of_memory() || !make_room()) {
     return refuse(request.from, {}, wire::ErrorCode::overloaded, "no room for another conversation");
   }
@@ -230,9 +229,14 @@ ConversationRecord* Conversations::create(const OpenRequest& request, chat::Grou
   record.visitor_name = request.from.name;
   record.attributes = request.attributes;
   record.subject = request.subject;
+  index_by_id(record);
+  journal_creation(record);
+  return &record;
+}
+
+void Conversations::index_by_id(ConversationRecord& record) {
   index_->by_id.insert(&record);
   metrics_.conversations.store(records_.size());
-  return &record;
 }
 
 void Conversations::reopen(const OpenRequest& request, hub::Endpoint& visitor) {
@@ -245,6 +249,7 @@ void Conversations::reopen(const OpenRequest& request, hub::Endpoint& visitor) {
   if (ConversationRecord* other = open_one(visitor, record->machine.group()); other != nullptr) {
     return answer_or_wait(request, *other);
   }
+  if (refused_by_storage(request.from, request.conversation)) return;
   closed_.erase(closed_.iterator_to(*record));  // it must not be what makes room for itself
   if (short_of_memory()) {
     closed_.push_back(*record);

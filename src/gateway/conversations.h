@@ -3,6 +3,8 @@
 
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,15 +16,19 @@
 #include "core/shard.h"
 #include "gateway/blocked_visitors.h"
 #include "gateway/conversation_request.h"
-#include "gateway/courier.h"
+#include "gateway/durable_courier.h"
 #include "gateway/gateway_metrics.h"
 #include "gateway/group_rules.h"
+#include "gateway/journal_feed.h"
 #include "gateway/listing.h"
 #include "gateway/mails.h"
 #include "gateway/resume_pager.h"
 #include "gateway/signals.h"
 
 namespace taut::gateway {
+
+class RecoveredConversation;
+struct RecoveredShard;
 
 /// Somebody who gets `opened`.
 struct Opener {
@@ -55,6 +61,9 @@ struct ConversationRecord {
   /// Opens that wait for the dispatcher's first word, so that `opened` can tell the place in the queue.
   std::vector<Opener> openers;
   SignalState signals;
+  uint64_t journaled_seq = 0;     ///< the last item given to the journal
+  uint64_t journaled_number = 0;  ///< the last record about it, as JournalFeed numbers them
+  bool behind = false;            ///< what follows in the journal waits until the disk takes it
   boost::intrusive::list_member_hook<> closed_hook;
 };
 
@@ -79,12 +88,14 @@ class Conversations final : public PageListener {
     uint32_t accept_ms = 0;
     size_t pool_bytes_max = 0;
     int64_t process_start_ms = 0;
+    uint64_t hash_seed = 0;  ///< of the ids and texts that are remembered
     ShardId dispatcher = 0;
+    uint32_t shards = 1;      ///< chat shards
     const GroupRules& rules;  ///< outlives them
   };
 
-  Conversations(Shard& shard, hub::BlockReturn& back, Courier& courier, hub::Directory& directory,
-                Tracer& tracer, GatewayMetrics& metrics, const Options& options);
+  Conversations(Shard& shard, hub::BlockReturn& back, DurableCourier& courier, JournalFeed& feed,
+                hub::Directory& directory, Tracer& tracer, GatewayMetrics& metrics, const Options& options);
   Conversations(const Conversations&) = delete;
   Conversations& operator=(const Conversations&) = delete;
   ~Conversations() override;
@@ -106,6 +117,15 @@ class Conversations final : public PageListener {
     return blocked_.blocks(visitor, shard_.now_ns());
   }
 
+  // -- the start --
+
+  /// What was before; first of all.
+  void restore(RecoveredShard&& recovered);
+  /// The endpoint of somebody who owned one of them.
+  void owner_found(const chat::OwnerMoved& found);
+  /// Nobody may come in before: who comes back is to find what was theirs.
+  [[nodiscard]] bool restored() const { return owners_sought_ == 0; }
+
   // -- from the dispatcher --
 
   void agent_named(uint32_t index, std::string_view id);
@@ -113,11 +133,20 @@ class Conversations final : public PageListener {
   /// The dispatcher's answer to a take or a transfer; comes before its decisions.
   void answer(const Verdict& verdict);
 
+  // -- the journal --
+
+  void on_durable(const DurableMail& durable);
+  /// The high-water marks have moved.
+  void journal_receipts(ConversationRecord& record);
+
   // -- missed items --
 
   void on_page_taken(const PageTaken& taken) override { pager_.on_page_taken(taken); }
-  [[nodiscard]] bool has_work() const { return pager_.has_work(); }
-  void continue_work() { pager_.continue_work(); }
+  [[nodiscard]] bool has_work() const { return pager_.has_work() || may_catch_up(); }
+  void continue_work() {
+    pager_.continue_work();
+    if (may_catch_up()) catch_up();
+  }
   /// Once per turn: what is told once however often it was said.
   void end_turn() { signals_.flush(); }
   [[nodiscard]] Signals& signals() { return signals_; }
@@ -149,6 +178,13 @@ class Conversations final : public PageListener {
   bool forget_oldest_closed();
   void forget(ConversationRecord& record);
 
+  // the start (gateway/conversations_restore.cc)
+  ConversationRecord& restore(const RecoveredConversation& from);
+  void await_visitor(ConversationRecord& record);
+  void look_for_owner(const ConversationRecord& record);
+  void tell_dispatcher_restored(const ConversationRecord& record, uint32_t number);
+  void index_by_id(ConversationRecord& record);
+
   // requests on one
   void send(const ConversationRequest& request);
   [[nodiscard]] chat::SendDecision decide_send(const ConversationRequest& request,
@@ -156,6 +192,7 @@ class Conversations final : public PageListener {
   [[nodiscard]] Block* make_message(const ConversationRequest& request, const wire::Ack& ack);
   void accept_send(const ConversationRequest& request, ConversationRecord& record,
                    const chat::SendDecision& decision, const wire::Ack& ack, Block* message);
+  void answer_durable(const ConversationRequest& request, const ConversationRecord& record, wire::Ack ack);
   void accept(const ConversationRequest& request);
   void decline(const ConversationRequest& request);
   void take(const ConversationRequest& request);
@@ -200,6 +237,20 @@ class Conversations final : public PageListener {
   void tell_unassigned(const ConversationRecord& record, const chat::Owner& lost, chat::Reason reason);
   void tell_dispatcher(MailKind kind, const ConversationRecord& record);
 
+  // the journal (gateway/conversation_journal.cc)
+  void journal_creation(ConversationRecord& record);
+  void journal_item(ConversationRecord& record, Block& item);
+  [[nodiscard]] bool may_catch_up() const { return !behind_.empty() && !feed_.refuses(); }
+  void catch_up();
+  void catch_up(ConversationRecord& record);
+  void fall_behind(ConversationRecord& record);
+  void require_whole(const ConversationRecord& record) const;
+  void journal_block(std::string_view visitor, uint32_t seconds);
+  void write_receipts(ConversationRecord& record);
+  /// Answers `storage` where nothing more may be changed.
+  [[nodiscard]] bool refused_by_storage(const Requester& from, std::string_view conversation,
+                                        Lane lane = Lane::answer);
+
   void refuse(const Requester& from, std::string_view conversation, wire::ErrorCode code,
               std::string_view message, Lane lane = Lane::answer);
   void refuse(const Requester& from, std::string_view conversation, chat::Code code,
@@ -213,7 +264,8 @@ class Conversations final : public PageListener {
 
   Shard& shard_;
   hub::BlockReturn& back_;
-  Courier& courier_;
+  DurableCourier& courier_;
+  JournalFeed& feed_;
   hub::Directory& directory_;
   Tracer& tracer_;
   GatewayMetrics& metrics_;
@@ -223,13 +275,16 @@ class Conversations final : public PageListener {
   std::unique_ptr<Index> index_;
   ClosedList closed_;  ///< the longest closed first
   std::vector<chat::InlineId> agents_;
+  /// Agents whom restored conversations name and the dispatcher has not named yet.
+  std::multimap<std::string, Handle, std::less<>> unnamed_agents_;
   chat::LastAgents last_agents_;
   BlockedVisitors blocked_;
   Signals signals_;
   Listings listings_;
   ResumePager pager_;
+  std::vector<Handle> behind_;
+  uint32_t owners_sought_ = 0;
   uint64_t counter_ = 0;
-  uint64_t hash_seed_ = 0;
   int64_t wall_ms_ = 0;
   int64_t wall_read_at_ns_ = 0;
 };

@@ -21,7 +21,7 @@ class ConversationsTest : public testing::Test, protected SessionEvents {
  protected:
   /// `pool_bytes_max` is what the conversations believe.
   explicit ConversationsTest(uint32_t history_items = 300, size_t pool_bytes_max = kPoolBytesMax)
-      : conversations(here.shard, here.back(), courier, directory, tracer, metrics,
+      : conversations(here.shard, here.back(), durable_courier, feed, directory, tracer, metrics,
                       {.groups = {"g"},
                        .conversations_max = 8,
                        .history_items = history_items,
@@ -208,6 +208,8 @@ class ConversationsTest : public testing::Test, protected SessionEvents {
   hub::Endpoint& visitor = *directory.find_or_create(Role::visitor, "v1");
   Tracer tracer{clock, metrics, {}};
   Courier courier{here.shard, here.back(), sessions, directory, tracer, metrics};
+  JournalFeed feed{here.shard, metrics, {}};
+  DurableCourier durable_courier{here.shard, courier, feed};
   GroupRules rules;
   Conversations conversations;
   std::vector<Handle> all;

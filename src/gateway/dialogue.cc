@@ -395,36 +395,4 @@ void Dialogue::on_drained(Session& session) {
   courier_.release_pages(session, false);
 }
 
-void Dialogue::on_gone(Session& session) {
-  hub::Endpoint& endpoint = *session.endpoint;
-  courier_.release_pages(session, true);
-  stop_typing(session);
-  std::erase(endpoint.connections, session.self);
-  if (!endpoint.connections.empty()) return;
-  const bool agent = endpoint.role == Role::agent;
-  if (agent) {
-    presence_words_.release_last(endpoint.self, [this](const auto& word) { tell_presence(word); });
-    tell_dispatcher(MailKind::agent_disconnected, endpoint, chat::Presence::offline, 0);
-  }
-  const int64_t grace_ms = agent ? settings_.agent_grace_ms : settings_.visitor_grace_ms;
-  shard_.timers().arm(endpoint.grace, shard_.now_ns() + grace_ms * 1'000'000);
-  // Only its rate would be forgotten with it.
-  if (!agent && endpoint.topics.empty()) directory_.rest(endpoint);
-}
-
-void Dialogue::on_grace(Timer& timer) {
-  hub::Endpoint* endpoint = directory_.find(Handle::from_bits(timer.owner));
-  if (endpoint == nullptr || !endpoint->connections.empty()) return;
-  if (endpoint->role == Role::visitor) conversations_.visitor_left(*endpoint);
-  if (endpoint->topics.empty()) {
-    directory_.erase(*endpoint);
-    metrics_.endpoints.store(directory_.size());
-    return;
-  }
-  // Its conversations still name it as their receiver: it stays until they are closed or given to others.
-  const int64_t grace_ms =
-      endpoint->role == Role::agent ? settings_.agent_grace_ms : settings_.visitor_grace_ms;
-  shard_.timers().arm(timer, shard_.now_ns() + std::max<int64_t>(grace_ms, 1'000) * 1'000'000);
-}
-
 }  // namespace taut::gateway

@@ -51,6 +51,10 @@ class Dialogue final : public SessionEvents {
                 std::string unsent) override;
   void on_gone(Session& session) override;
   void on_drained(Session& session) override;
+  /// At the start: everybody who has something open may come back.
+  void await_everybody();
+  /// … and an agent who owned a conversation, on whatever shard.
+  void await_owner(const OwnerMail& owner);
   /// The grace of an endpoint has passed.
   void on_grace(Timer& timer);
   /// Words about presence may go on.
@@ -60,6 +64,7 @@ class Dialogue final : public SessionEvents {
   void drain() { draining_ = true; }
 
  private:
+  void begin_grace(hub::Endpoint& endpoint);
   void understand(Session& session, std::span<char> frame);
   void on_unreadable(Session& session, const wire::ReadError& error);
 

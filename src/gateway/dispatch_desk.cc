@@ -8,14 +8,16 @@
 #include "gateway/block_front.h"
 #include "gateway/explanation.h"
 #include "gateway/listing.h"
+#include "gateway/wire_terms.h"
 
 namespace taut::gateway {
 
-DispatchDesk::DispatchDesk(Shard& shard, hub::BlockReturn& back, GatewayMetrics& metrics,
+DispatchDesk::DispatchDesk(Shard& shard, hub::BlockReturn& back, JournalFeed& feed, GatewayMetrics& metrics,
                            const chat::Dispatcher::Options& options, const GroupRules& rules,
                            uint32_t chat_shards)
     : shard_(shard),
       back_(back),
+      feed_(feed),
       metrics_(metrics),
       memory_(shard.pool()),
       dispatcher_(options, memory_),
@@ -47,8 +49,42 @@ void DispatchDesk::agent_disconnected(const AgentMail& word) {
 }
 
 void DispatchDesk::agent_presence(const AgentMail& word) {
-  dispatcher_.agent_presence(word.id->bytes(), word.status, word.capacity, shard_.now_ns());
+  const std::string_view agent = word.id->bytes();
+  dispatcher_.agent_presence(agent, word.status, word.capacity, shard_.now_ns());
+  if (feed_.on()) {
+    feed_.append_latest(
+        journal::RecordType::presence, agent,
+        wire::PresenceSet{.agent = agent, .status = wire_term(word.status), .capacity = word.capacity},
+        shard_.clock().wall_ms());
+  }
   back_.release(word.id);
+  send_effects();
+}
+
+void DispatchDesk::restore_words(const std::vector<RecoveredWord>& words) {
+  for (const RecoveredWord& word : words) {
+    if (!dispatcher_.agent_restored(word.agent, word.status, word.capacity, shard_.now_ns())) {
+      return shard_.log().warn("agents were known before the start that are too many now: {} and others",
+                               std::string_view(word.agent));
+    }
+  }
+  name_new_agents();
+}
+
+void DispatchDesk::conversation_restored(const RestoredMail& word) {
+  const bool room = dispatcher_.conversation_restored(
+      {.conversation = word.conversation,
+       .group = word.group,
+       .number = word.number,
+       .opening = word.opening,
+       .owner_epoch = word.owner_epoch,
+       .owner = word.owner == nullptr ? std::string_view() : word.owner->bytes(),
+       .accepted = word.accepted},
+      shard_.now_ns());
+  // Recovery leaves no more than fit.
+  TAUT_ASSERT(room);
+  if (word.owner != nullptr) back_.release(word.owner);
+  name_new_agents();
   send_effects();
 }
 

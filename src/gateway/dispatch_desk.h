@@ -8,7 +8,9 @@
 #include "core/shard.h"
 #include "gateway/gateway_metrics.h"
 #include "gateway/group_rules.h"
+#include "gateway/journal_feed.h"
 #include "gateway/mails.h"
+#include "gateway/recovery.h"
 #include "hub/block_return.h"
 
 namespace taut::gateway {
@@ -24,7 +26,7 @@ class DispatchDesk {
   static constexpr int64_t kCalendarMs = 10'000;
 
   /// `rules` outlives it; its overflow stands in `options`, too.
-  DispatchDesk(Shard& shard, hub::BlockReturn& back, GatewayMetrics& metrics,
+  DispatchDesk(Shard& shard, hub::BlockReturn& back, JournalFeed& feed, GatewayMetrics& metrics,
                const chat::Dispatcher::Options& options, const GroupRules& rules, uint32_t chat_shards);
   DispatchDesk(const DispatchDesk&) = delete;
   DispatchDesk& operator=(const DispatchDesk&) = delete;
@@ -33,6 +35,9 @@ class DispatchDesk {
   void agent_connected(const AgentMail& word);
   void agent_disconnected(const AgentMail& word);
   void agent_presence(const AgentMail& word);
+  /// What agents said of their presence before this start.
+  void restore_words(const std::vector<RecoveredWord>& words);
+  void conversation_restored(const RestoredMail& word);
   void conversation_opened(const OpenedMail& word);
   void conversation_accepted(const WordMail& word);
   void conversation_declined(const WordMail& word);
@@ -55,6 +60,7 @@ class DispatchDesk {
 
   Shard& shard_;
   hub::BlockReturn& back_;
+  JournalFeed& feed_;
   GatewayMetrics& metrics_;
   PoolResource memory_;
   chat::Dispatcher dispatcher_;

@@ -20,10 +20,11 @@ TEST(DispatchDesk, NamesAgentsToEveryShardWhileThePoolIsExhausted) {
   hub::HandTurnedShard here(0, mesh, clock, 8 * BufferPool::kSlabBytes);
   hub::HandTurnedShard there(1, mesh, clock);
   GatewayMetrics metrics;
+  JournalFeed feed(here.shard, metrics, {});
   const GroupRules rules;
   auto desk = std::make_unique<DispatchDesk>(
-      here.shard, here.back(), metrics, chat::Dispatcher::Options{.agents_max = 8, .conversations_max = 8},
-      rules, 2);
+      here.shard, here.back(), feed, metrics,
+      chat::Dispatcher::Options{.agents_max = 8, .conversations_max = 8}, rules, 2);
   Block* id = there.pool().allocate(2);
   id->append("a1");
   std::vector<Block*> hoard;
@@ -53,11 +54,12 @@ TEST(DispatchDesk, GroupsOpenAndCloseByTheCalendar) {
   hub::HandTurnedShard here(0, mesh, clock);
   hub::HandTurnedShard there(1, mesh, clock);
   GatewayMetrics metrics;
+  JournalFeed feed(here.shard, metrics, {});
   GroupRules rules;
   rules.hours.emplace_back(*WorkingHours::parse("Tu 22:14-22:16"));
   auto desk = std::make_unique<DispatchDesk>(
-      here.shard, here.back(), metrics, chat::Dispatcher::Options{.agents_max = 8, .conversations_max = 8},
-      rules, 2);
+      here.shard, here.back(), feed, metrics,
+      chat::Dispatcher::Options{.agents_max = 8, .conversations_max = 8}, rules, 2);
   here.program.handle_timer = [&desk](Timer& timer) {
     ASSERT_EQ(timer.kind, DispatchDesk::kHoursTimer);
     desk->on_hours();

@@ -49,6 +49,10 @@ struct GatewayMetrics {
   Cell ratings;
   Cell rating_points;  ///< the sum of the ratings
   Cell queued;         ///< level, on the dispatcher's shard
+  Cell journal_records;
+  Cell journal_undurable_bytes;  ///< level
+  Cell storage_refused;          ///< requests answered `storage`
+  Cell journal_behind;  ///< level, conversations whose latest changes wait for the disk in memory alone
 
   std::array<LiveHistogram, kStages> stage_ns;
   LiveHistogram message_ns;  ///< all stages of a message; written where it was delivered

@@ -114,8 +114,6 @@ void Dialogue::enter(Session& session, const wire::ClientMessage& message, const
   endpoint->groups = group_bits(claims);
   endpoint->capacity = claims.capacity.value_or(1);
   endpoint->capacity_max = std::max(endpoint->capacity_max, endpoint->capacity);
-  endpoint->grace.kind = kGraceTimer;
-  endpoint->grace.owner = endpoint->self.bits();
   shard_.timers().cancel(endpoint->grace);
   session.device = message.device;
   endpoint->connections.push_back(session.self);  // first, so that the one replaced is not the last to go
@@ -125,7 +123,7 @@ void Dialogue::enter(Session& session, const wire::ClientMessage& message, const
   courier_.answer(session.self,
                   wire::Welcome{.id = endpoint->id,
                                 .role = endpoint->role,
-                                .mode = wire::Durability::none,
+                                .mode = mode_of(settings_),
                                 .ping_ms = settings_.ping_ms,
                                 .max_text_bytes = settings_.max_text_bytes,
                                 .max_inflight = settings_.max_inflight,

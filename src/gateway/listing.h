@@ -8,7 +8,7 @@
 #include "chat/dispatcher.h"
 #include "core/shard.h"
 #include "gateway/conversation_request.h"
-#include "gateway/courier.h"
+#include "gateway/durable_courier.h"
 #include "gateway/mails.h"
 
 namespace taut::gateway {
@@ -38,7 +38,7 @@ void send_on(Shard& shard, const Listing& listing, Block* block);
 /// Both ends of the journey and the stops between, but the dispatcher's. One per shard, its thread only.
 class Listings {
  public:
-  Listings(Shard& shard, Courier& courier, Conversations& conversations, ShardId dispatcher)
+  Listings(Shard& shard, DurableCourier& courier, Conversations& conversations, ShardId dispatcher)
       : shard_(shard), courier_(courier), conversations_(conversations), dispatcher_(dispatcher) {}
 
   void start(const Requester& agent, chat::ListScope scope, std::string_view cursor);
@@ -50,7 +50,7 @@ class Listings {
   void refuse(const Listing& listing, wire::ErrorCode code, std::string_view words);
 
   Shard& shard_;
-  Courier& courier_;
+  DurableCourier& courier_;
   Conversations& conversations_;
   ShardId dispatcher_;
 };

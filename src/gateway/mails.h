@@ -8,6 +8,7 @@
 #include "core/buffer_pool.h"
 #include "core/mail.h"
 #include "hub/block_return.h"
+#include "journal/record.h"
 
 namespace taut::gateway {
 
@@ -21,21 +22,28 @@ enum class MailKind : uint32_t {
   agent_disconnected,                        ///< AgentMail: to the dispatcher
   agent_presence,                            ///< AgentMail: to the dispatcher
   conversation_opened,                       ///< OpenedMail: to the dispatcher
-  conversation_accepted,                     ///< WordMail: to the dispatcher
-  conversation_declined,                     ///< WordMail: to the dispatcher
-  conversation_closed,                       ///< WordMail: to the dispatcher
-  take_wanted,                               ///< ClaimMail: to the dispatcher
-  transfer_wanted,                           ///< ClaimMail: to the dispatcher
-  claim_decided,     ///< Verdict: to the conversation's shard, before what follows from it
-  list_wanted,       ///< ListMail: to the dispatcher
-  list_visit,        ///< ListMail: to the shard of the next conversation of the page
-  list_done,         ///< ListMail: back to the asker's shard
-  agent_named,       ///< AgentNamed: from the dispatcher to every shard
-  decision,          ///< chat::Effect: from the dispatcher to the conversation's shard
-  explain_visit,     ///< InquiryMail: to the conversation's shard, which knows it by its id
-  explain_wanted,    ///< InquiryMail: to the dispatcher
-  block_wanted,      ///< InquiryMail: to the visitor's home shard
-  inquiry_answered,  ///< InquiryMail: back to the HTTP service
+  conversation_restored,                     ///< RestoredMail: to the dispatcher
+  owner_restored,                            ///< OwnerMail: to the home shard of who owned a conversation
+  owner_found,                               ///< chat::OwnerMoved: back
+  shard_restored,         ///< nothing: to the dispatcher's shard, when all owners are found
+  all_restored,           ///< nothing: to every shard, when all have said so
+  conversation_accepted,  ///< WordMail: to the dispatcher
+  conversation_declined,  ///< WordMail: to the dispatcher
+  conversation_closed,    ///< WordMail: to the dispatcher
+  take_wanted,            ///< ClaimMail: to the dispatcher
+  transfer_wanted,        ///< ClaimMail: to the dispatcher
+  claim_decided,          ///< Verdict: to the conversation's shard, before what follows from it
+  list_wanted,            ///< ListMail: to the dispatcher
+  list_visit,             ///< ListMail: to the shard of the next conversation of the page
+  list_done,              ///< ListMail: back to the asker's shard
+  agent_named,            ///< AgentNamed: from the dispatcher to every shard
+  decision,               ///< chat::Effect: from the dispatcher to the conversation's shard
+  explain_visit,          ///< InquiryMail: to the conversation's shard, which knows it by its id
+  explain_wanted,         ///< InquiryMail: to the dispatcher
+  block_wanted,           ///< InquiryMail: to the visitor's home shard
+  inquiry_answered,       ///< InquiryMail: back to the HTTP service
+  journal_record,         ///< JournalMail: to the committer
+  journal_durable,        ///< DurableMail: from the committer to a chat shard
 };
 
 /// A connection on its way; the receiver owns and deletes it.
@@ -99,6 +107,27 @@ struct OpenedMail {
   uint32_t preferred = chat::kNoAgent;
 };
 
+/// A conversation that was open when the server ended.
+struct RestoredMail {
+  chat::ConversationKey conversation;
+  Block* owner = nullptr;  ///< the agent's id; null: it waits
+  uint32_t number = 0;     ///< its place in the order of opening, over all shards
+  uint32_t group = 0;
+  uint32_t opening = 0;
+  uint32_t owner_epoch = 0;
+  bool accepted = false;
+};
+
+/// Who owned a conversation when the server ended; `names` holds the agent's id and, behind agent_bytes, that
+/// of the conversation.
+struct OwnerMail {
+  chat::ConversationKey conversation;
+  Block* names = nullptr;
+  uint32_t agent_bytes = 0;
+  uint32_t opening = 0;
+  uint32_t owner_epoch = 0;
+};
+
 struct WordMail {
   chat::ConversationKey conversation;
   uint32_t owner_epoch = 0;
@@ -125,6 +154,22 @@ struct ListMail {
 struct InquiryMail {
   Handle asker;
   Block* block = nullptr;
+};
+
+/// A record for the journal: part of a block that nobody changes any more. The receiver owns one reference.
+struct JournalMail {
+  Block* block = nullptr;
+  uint32_t offset = 0;
+  uint32_t bytes = 0;
+  int64_t time_ms = 0;
+  journal::RecordType type = journal::RecordType::item;
+};
+
+/// How much of what the receiver has given to the journal is durable.
+struct DurableMail {
+  uint64_t records = 0;
+  uint64_t bytes = 0;
+  bool refusing = false;  ///< the disk does not take the rest
 };
 
 struct Verdict {

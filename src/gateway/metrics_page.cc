@@ -122,6 +122,16 @@ constexpr std::array kGatewayRows{
                             &GatewayMetrics::rating_points},
     CellRow<GatewayMetrics>{"taut_queued", "gauge", "Conversations waiting for an agent",
                             &GatewayMetrics::queued},
+    CellRow<GatewayMetrics>{"taut_journal_records_total", "counter", "Records given to the journal",
+                            &GatewayMetrics::journal_records},
+    CellRow<GatewayMetrics>{"taut_journal_undurable_bytes", "gauge",
+                            "Bytes of records that are not on disk yet",
+                            &GatewayMetrics::journal_undurable_bytes},
+    CellRow<GatewayMetrics>{"taut_journal_behind", "gauge",
+                            "Conversations whose latest events wait in memory for the disk",
+                            &GatewayMetrics::journal_behind},
+    CellRow<GatewayMetrics>{"taut_storage_refused_total", "counter",
+                            "Requests answered with the error storage", &GatewayMetrics::storage_refused},
 };
 
 constexpr std::array kShardRows{
@@ -154,6 +164,19 @@ constexpr std::array kShardRows{
                           &ShardMetrics::spin_budget_ns},
     CellRow<ShardMetrics>{"taut_gate_closures_total", "counter", "Times that a gate forbade spinning",
                           &ShardMetrics::gate_closures},
+};
+
+constexpr std::array kCommitterRows{
+    CellRow<CommitterMetrics>{"taut_journal_durable_total", "counter", "Records on disk",
+                              &CommitterMetrics::records},
+    CellRow<CommitterMetrics>{"taut_journal_bytes_total", "counter", "Their bytes without headers",
+                              &CommitterMetrics::bytes},
+    CellRow<CommitterMetrics>{"taut_journal_commits_total", "counter",
+                              "Writes of a group of records to the disk", &CommitterMetrics::commits},
+    CellRow<CommitterMetrics>{"taut_journal_failures_total", "counter", "Such writes that the disk refused",
+                              &CommitterMetrics::failures},
+    CellRow<CommitterMetrics>{"taut_journal_refusing", "gauge", "1 while the disk takes nothing",
+                              &CommitterMetrics::refusing},
 };
 
 constexpr std::array<std::pair<std::string_view, Cell ShardMetrics::*>, 6> kTimes{{
@@ -192,13 +215,8 @@ void add_shards(Page& page, const std::vector<MetricsSource>& sources) {
   }
 }
 
-template <class Pick>
-void add_times(Page& page, const std::vector<MetricsSource>& sources, Histogram<>& sum, std::string_view name,
-               const std::string& label, Pick&& pick) {
-  sum.reset();
-  for (const MetricsSource& source : sources) {
-    if (source.gateway != nullptr) sum.merge(pick(*source.gateway));
-  }
+/// `sum` is the caller's: it is large.
+void add_summary(Page& page, const Histogram<>& sum, std::string_view name, const std::string& label) {
   constexpr std::array<std::pair<std::string_view, double>, 3> kQuantiles{
       {{"0.5", 50}, {"0.99", 99}, {"0.999", 99.9}}};
   for (const auto& [quantile, percent] : kQuantiles) {
@@ -207,6 +225,27 @@ void add_times(Page& page, const std::vector<MetricsSource>& sources, Histogram<
   }
   page.value(std::string(name) + "_sum", label, static_cast<double>(sum.sum_ns()) / 1e9);
   page.value(std::string(name) + "_count", label, static_cast<double>(sum.count()));
+}
+
+template <class Pick>
+void add_times(Page& page, const std::vector<MetricsSource>& sources, Histogram<>& sum, std::string_view name,
+               const std::string& label, Pick&& pick) {
+  sum.reset();
+  for (const MetricsSource& source : sources) {
+    if (source.gateway != nullptr) sum.merge(pick(*source.gateway));
+  }
+  add_summary(page, sum, name, label);
+}
+
+void add_journal(Page& page, const CommitterMetrics& committer, Histogram<>& sum) {
+  for (const CellRow<CommitterMetrics>& row : kCommitterRows) {
+    page.head(row.name, row.type, row.help);
+    page.value(row.name, {}, static_cast<double>((committer.*row.cell).load()));
+  }
+  page.head("taut_journal_commit_seconds", "summary", "Time that the disk took for one of these writes");
+  sum.reset();
+  sum.merge(committer.commit_ns);
+  add_summary(page, sum, "taut_journal_commit_seconds", {});
 }
 
 void add_memory(Page& page, const std::vector<MetricsSource>& sources) {
@@ -258,6 +297,9 @@ std::string metrics_page(const std::vector<MetricsSource>& sources) {
             "Time of sampled messages from readable to written, all stages");
   add_times(page, sources, sum, "taut_message_seconds", {},
             [](const GatewayMetrics& m) -> const LiveHistogram& { return m.message_ns; });
+  for (const MetricsSource& source : sources) {
+    if (source.committer != nullptr) add_journal(page, *source.committer, sum);
+  }
   add_memory(page, sources);
   return page.take();
 }

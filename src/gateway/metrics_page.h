@@ -7,6 +7,7 @@
 #include "core/buffer_pool.h"
 #include "core/log_ring.h"
 #include "core/shard_metrics.h"
+#include "gateway/committer.h"
 #include "gateway/gateway_metrics.h"
 
 namespace taut::gateway {
@@ -17,6 +18,7 @@ struct MetricsSource {
   const BufferPool::Metrics* pool = nullptr;
   const GatewayMetrics* gateway = nullptr;
   const LogRing* log = nullptr;
+  const CommitterMetrics* committer = nullptr;
 };
 
 /// Reads cells that their owners go on writing, so sums may be a moment old. Not on a chat shard: it

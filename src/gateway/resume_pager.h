@@ -7,7 +7,7 @@
 #include "base/slot_map.h"
 #include "chat/types.h"
 #include "core/shard.h"
-#include "gateway/courier.h"
+#include "gateway/durable_courier.h"
 #include "gateway/mails.h"
 
 namespace taut::gateway {
@@ -19,7 +19,7 @@ struct ConversationRecord;
 /// follows when the connection has taken it. Owner thread only.
 class ResumePager {
  public:
-  ResumePager(Shard& shard, Courier& courier, Conversations& conversations)
+  ResumePager(Shard& shard, DurableCourier& courier, Conversations& conversations)
       : shard_(shard), courier_(courier), conversations_(conversations), cursors_(shard.id()) {}
 
   /// The connection gets the items from `next` on, whatever is appended meanwhile, then `resumed`; or `gap`
@@ -46,7 +46,7 @@ class ResumePager {
   void finish(Cursor& cursor);
 
   Shard& shard_;
-  Courier& courier_;
+  DurableCourier& courier_;
   Conversations& conversations_;
   SlotMap<Cursor> cursors_;
   std::vector<Handle> ready_;

@@ -4,19 +4,19 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
 #include <latch>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "auth/admin_key.h"
-#include "auth/secret.h"
 #include "base/clock.h"
 #include "base/exit_code.h"
 #include "base/file.h"
@@ -25,16 +25,16 @@
 #include "core/log_thread.h"
 #include "core/mesh.h"
 #include "core/poller.h"
-#include "core/published.h"
 #include "core/shard.h"
 #include "core/this_thread.h"
 #include "core/topology.h"
-#include "gateway/canned_replies.h"
 #include "gateway/chat_program.h"
 #include "gateway/data_directory.h"
 #include "gateway/gateway_metrics.h"
 #include "gateway/group_rules.h"
 #include "gateway/http_service.h"
+#include "gateway/journal_service.h"
+#include "gateway/loaded_files.h"
 #include "gateway/service_manager.h"
 #include "net/socket.h"
 #include "net/tls.h"
@@ -56,12 +56,17 @@ sigset_t stop_signals() {
   return signals;
 }
 
+uint64_t random_seed() {
+  std::random_device entropy;
+  return (uint64_t{entropy()} << 32) | entropy();
+}
+
 class Server {
  public:
   explicit Server(const Settings& settings) : settings_(settings) {}
 
-  /// Secrets, certificate, replies: what the user wrote.
-  [[nodiscard]] Status load_files();
+  /// What the user wrote.
+  [[nodiscard]] Status load_files() { return loaded_.load(); }
   /// REQUIRES: load_files() went well.
   [[nodiscard]] Status prepare();
   /// Until the signal. Error: what was asked for could not be left behind.
@@ -72,13 +77,11 @@ class Server {
   [[nodiscard]] Status make_shards();
   void ask_the_host();
   void start_threads();
-  void load_again();
-  void load_certificate_again();
-  void load_replies_again();
-  [[nodiscard]] Result<std::shared_ptr<const CannedReplies>> load_replies();
+  [[nodiscard]] std::vector<Beginning> take_beginnings();
   void wait_for_stop();
   void wait_out_the_drain();
   void stop_threads();
+  void settle();
   [[nodiscard]] Status write_record() const;
 
   [[nodiscard]] uint32_t cores_for_shards() const;
@@ -92,15 +95,12 @@ class Server {
   std::optional<CpuLatencyHold> latency_hold_;
   Layout layout_;
   GroupRules rules_;
-  std::optional<auth::Secrets> secrets_;
-  std::optional<auth::AdminKey> admin_key_;
+  LoadedFiles loaded_{settings_, files_};
   net::Fd data_lock_;
   std::unique_ptr<File> record_;
   Status stopped_well_;
   net::Fd listener_;
   net::Fd compact_listener_;  ///< empty: not served
-  std::unique_ptr<Published<net::TlsContext>> certificate_;
-  std::unique_ptr<Published<CannedReplies>> replies_;
   std::unique_ptr<Mesh> mesh_;
   std::vector<std::unique_ptr<LogRing>> logs_;
   LogRing main_log_{0};
@@ -109,33 +109,13 @@ class Server {
   std::vector<std::unique_ptr<GatewayMetrics>> metrics_;
   std::vector<std::unique_ptr<Shard>> shards_;
   std::vector<std::unique_ptr<ChatProgram>> programs_;
-  Cell leaving_;  ///< 1: told to stop
+  const uint64_t hash_seed_ = random_seed();
+  std::unique_ptr<JournalService> journal_;  ///< nullptr: nothing outlives a restart
+  Cell leaving_;                             ///< 1: told to stop
   std::unique_ptr<HttpService> http_;
   std::vector<std::thread> threads_;
+  std::thread journal_thread_;
 };
-
-Result<std::shared_ptr<const CannedReplies>> Server::load_replies() {
-  return CannedReplies::load(files_, settings_.replies_file, settings_.groups, settings_.max_text_bytes);
-}
-
-Status Server::load_files() {
-  Result<auth::Secrets> secrets = auth::Secrets::load(files_, settings_.secret_files);
-  if (!secrets) return std::unexpected(secrets.error());
-  secrets_ = std::move(*secrets);
-  if (!settings_.tls_cert.empty()) {
-    auto certificate = net::TlsContext::load(settings_.tls_cert, settings_.tls_key);
-    if (!certificate) return std::unexpected(certificate.error());
-    certificate_ = std::make_unique<Published<net::TlsContext>>(std::move(*certificate));
-  }
-  auto replies = load_replies();
-  if (!replies) return std::unexpected(replies.error());
-  replies_ = std::make_unique<Published<CannedReplies>>(std::move(*replies));
-  if (settings_.admin_key_file.empty()) return {};
-  Result<auth::AdminKey> key = auth::AdminKey::load(files_, settings_.admin_key_file);
-  if (!key) return std::unexpected(key.error());
-  admin_key_ = std::move(*key);
-  return {};
-}
 
 Status listen_on(const HostPort& address, net::Fd& listener) {
   const bool six = address.host.find(':') != std::string::npos;
@@ -174,6 +154,7 @@ Status Server::prepare() {
   }
   topology_ = Topology::read();
   layout_.chat_shards = settings_.shards != 0 ? settings_.shards : cores_for_shards();
+  layout_.journal = mode_of(settings_) != wire::Durability::none;
   if (Status opened = listen_on(settings_.listen, listener_); !opened) return opened;
   if (!settings_.compact.host.empty()) {
     if (Status opened = listen_on(settings_.compact, compact_listener_); !opened) return opened;
@@ -182,6 +163,11 @@ Status Server::prepare() {
       static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   if (settings_.pool_base_bytes > memory / layout_.chat_shards)
     return fail("--pool-base-bytes of all shards together is more than the memory of this host");
+  if (layout_.journal) {
+    auto opened = JournalService::open(files_, settings_, layout_, hash_seed_, clock_.wall_ms());
+    if (!opened) return std::unexpected(opened.error());
+    journal_ = std::move(*opened);
+  }
   return make_shards();
 }
 
@@ -211,14 +197,17 @@ Status Server::make_shards() {
                                                .ring_capacity = Mesh::ring_capacity_for(layout_.members())});
   std::vector<LogRing*> rings{&main_log_};
   for (ShardId id = 0; id < layout_.members(); ++id) {
-    const bool service = id == layout_.http_service();
+    const bool service = id >= layout_.chat_shards;
     Result<std::unique_ptr<Poller>> poller = make_epoll_poller();
     if (!poller) return std::unexpected(poller.error());
     pollers_.push_back(std::move(*poller));
     logs_.push_back(std::make_unique<LogRing>(id, static_cast<taut::LogLevel>(settings_.log_level)));
     rings.push_back(logs_.back().get());
     Shard::Options options{.id = id, .wait = wait_options(service)};
-    if (!service) options.thread = thread_setup(id);
+    if (!service) {
+      options.thread = thread_setup(id);
+      options.patient = layout_.committer();
+    }
     options.pool = {.home = static_cast<uint16_t>(id),
                     .base_bytes = service ? 0 : settings_.pool_base_bytes,
                     .bytes_max = settings_.pool_bytes_max};
@@ -242,6 +231,8 @@ void Server::ask_the_host() {
     main_log_.warn("{} shards on {} usable cores{}: not pinned, and they take turns", layout_.chat_shards,
                    cores_for_shards(), settings_.smt ? "" : " (one thread of each; --smt uses both)");
   }
+  if (loaded_.certificate() != nullptr && !net::kernel_has_tls())
+    main_log_.info("this kernel has no TLS of its own: OpenSSL encrypts; modprobe tls would take it over");
   if (!settings_.hold_cpu_latency) return;
   if (auto hold = CpuLatencyHold::take()) {
     latency_hold_.emplace(*std::move(hold));
@@ -249,21 +240,21 @@ void Server::ask_the_host() {
     main_log_.warn("{}: idle cores sleep deeply, and a wake may cost tens of microseconds",
                    hold.error().message);
   }
-  if (certificate_ != nullptr && !net::kernel_has_tls())
-    main_log_.info("this kernel has no TLS of its own: OpenSSL encrypts; modprobe tls would take it over");
 }
 
 void Server::start_threads() {
   std::latch started(layout_.chat_shards);
   std::vector<MetricsSource> sources;
   sources.reserve(layout_.members());
-  const int64_t process_start_ms = clock_.wall_ms();
   for (ShardId id = 0; id < layout_.chat_shards; ++id) metrics_.push_back(std::make_unique<GatewayMetrics>());
+  std::vector<Beginning> beginnings = take_beginnings();
+  if (journal_ != nullptr)
+    journal_thread_ = std::thread([this] { shards_[layout_.committer()]->run(journal_->committer()); });
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     programs_.push_back(std::make_unique<ChatProgram>(
-        settings_, rules_, *secrets_, layout_,
-        Door{listener_.get(), compact_listener_.get(), certificate_.get(), metrics_}, *replies_,
-        process_start_ms, *metrics_[id], [&started] { started.count_down(); }));
+        settings_, rules_, loaded_.secrets(), layout_,
+        Door{listener_.get(), compact_listener_.get(), loaded_.certificate(), metrics_}, loaded_.replies(),
+        std::move(beginnings[id]), *metrics_[id], [&started] { started.count_down(); }));
   }
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     threads_.emplace_back([this, id] { shards_[id]->run(*programs_[id]); });
@@ -277,30 +268,27 @@ void Server::start_threads() {
   }
   const ShardId service = layout_.http_service();
   sources.push_back({.shard = &shards_[service]->metrics(), .log = logs_[service].get()});
-  http_ =
-      std::make_unique<HttpService>(settings_, layout_, *secrets_, admin_key_, std::move(sources), leaving_);
+  if (journal_ != nullptr) {
+    sources.push_back({.shard = &shards_[layout_.committer()]->metrics(),
+                       .log = logs_[layout_.committer()].get(),
+                       .committer = &journal_->metrics()});
+  }
+  http_ = std::make_unique<HttpService>(settings_, layout_, loaded_.secrets(), loaded_.admin_key(),
+                                        std::move(sources), leaving_);
   threads_.emplace_back([this, service] { shards_[service]->run(*http_); });
 }
 
-void Server::load_again() {
-  if (certificate_ == nullptr && settings_.replies_file.empty())
-    return main_log_.info("SIGHUP: nothing to read again without --tls-cert or --replies-file");
-  if (certificate_ != nullptr) load_certificate_again();
-  if (!settings_.replies_file.empty()) load_replies_again();
-}
-
-void Server::load_replies_again() {
-  auto replies = load_replies();
-  if (!replies) return main_log_.error("the old replies stay: {}", replies.error().message);
-  replies_->publish(std::move(*replies));
-  main_log_.info("agents who ask from now on get the new replies");
-}
-
-void Server::load_certificate_again() {
-  auto certificate = net::TlsContext::load(settings_.tls_cert, settings_.tls_key);
-  if (!certificate) return main_log_.error("the old certificate stays: {}", certificate.error().message);
-  certificate_->publish(std::move(*certificate));
-  main_log_.info("new connections get the new certificate");
+std::vector<Beginning> Server::take_beginnings() {
+  Recovered recovered = journal_ != nullptr ? journal_->take_recovered() : Recovered();
+  recovered.shards.resize(layout_.chat_shards);
+  std::vector<Beginning> beginnings(layout_.chat_shards);
+  for (ShardId id = 0; id < layout_.chat_shards; ++id) {
+    beginnings[id].process_start_ms = std::max(clock_.wall_ms(), recovered.latest_ms + 1);
+    beginnings[id].hash_seed = hash_seed_;
+    beginnings[id].shard = std::move(recovered.shards[id]);
+  }
+  beginnings[layout_.dispatcher()].words = std::move(recovered.words);
+  return beginnings;
 }
 
 void Server::wait_for_stop() {
@@ -308,7 +296,7 @@ void Server::wait_for_stop() {
   sigaddset(&signals, SIGHUP);
   int received = 0;
   while (sigwait(&signals, &received) != 0 || received == SIGHUP) {
-    if (received == SIGHUP) load_again();
+    if (received == SIGHUP) loaded_.load_again(main_log_);
   }
 }
 
@@ -336,17 +324,28 @@ Status Server::write_record() const {
   return record_->write_at(0, {&all, 1});
 }
 
-void Server::stop_threads() {
-  for (const auto& shard : shards_) shard->request_stop();
-  for (std::thread& thread : threads_) thread.join();
-  // Blocks and connections that were on their way when their receiver ended: this thread takes every shard's
-  // place.
+/// Blocks and connections that were on their way when their receiver ended: this thread takes every shard's
+/// place.
+void Server::settle() {
   for (int round = 0; round < kSettleRounds; ++round) {
     for (ShardId id = 0; id < layout_.chat_shards; ++id) shards_[id]->settle(*programs_[id]);
     shards_[layout_.http_service()]->settle(*http_);
   }
+}
+
+void Server::stop_threads() {
+  for (ShardId id = 0; id <= layout_.http_service(); ++id) shards_[id]->request_stop();
+  for (std::thread& thread : threads_) thread.join();
+  settle();
+  if (journal_ != nullptr) {
+    shards_[layout_.committer()]->request_stop();
+    journal_thread_.join();
+    shards_[layout_.committer()]->settle(journal_->committer());
+    settle();
+  }
   stopped_well_ = write_record();
   http_.reset();
+  journal_.reset();
   programs_.clear();
   shards_.clear();
   log_thread_->stop();
@@ -356,12 +355,17 @@ Status Server::run() {
   log_thread_->start();
   ask_the_host();
   start_threads();
-  std::printf("listening %s=%s", certificate_ == nullptr ? "ws" : "wss",
+  std::printf("listening %s=%s", loaded_.certificate() == nullptr ? "ws" : "wss",
               net::local_address(listener_.get()).c_str());
   if (compact_listener_) std::printf(" compact=%s", net::local_address(compact_listener_.get()).c_str());
   std::puts("");
   std::fflush(stdout);
   main_log_.info("{} chat shards, waiting {}", layout_.chat_shards, name_of(settings_.wait));
+  if (journal_ != nullptr) {
+    journal_->say_what_was_recovered(main_log_);
+  } else {
+    main_log_.info("mode none: what is said is gone with the process");
+  }
   tell_service_manager("READY=1");
   wait_for_stop();
   tell_service_manager("STOPPING=1");
@@ -377,6 +381,7 @@ void block_signals() {
   sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // a file at its limit is a disk that refuses
 }
 
 int complain(const Status& status, int exit_code) {

@@ -7,6 +7,7 @@
 #include "chat/types.h"
 #include "core/mesh.h"
 #include "gateway/group_rules.h"
+#include "gateway/settings_journal.h"
 #include "gateway/settings_network.h"
 
 namespace taut::gateway {
@@ -214,7 +215,7 @@ void add_engine(std::vector<ConfigRow>& rows, Settings& s) {
                   .section = "Engine",
                   .field = &s.shards,
                   .help = "Threads that carry messages; 0 is one per usable physical core",
-                  .max = Mesh::kMembersMax - 1});  // the HTTP service is a member, too
+                  .max = Mesh::kMembersMax - 2});  // the HTTP service and the committer are members, too
   rows.push_back({.key = "wait",
                   .section = "Engine",
                   .field = choice_field(s.wait, WaitOptions::kNames),
@@ -226,12 +227,6 @@ void add_engine(std::vector<ConfigRow>& rows, Settings& s) {
                   .field = &s.spin_us,
                   .help = "Microseconds that an idle shard spins before it sleeps, with --wait spin_park",
                   .max = 1'000'000});
-  rows.push_back(
-      {.key = "data",
-       .section = "Engine",
-       .field = &s.data,
-       .help = "Directory for what outlives a restart, created if missing; nothing is written to it yet",
-       .value_name = "DIR"});
 }
 
 void add_log(std::vector<ConfigRow>& rows, Settings& s) {
@@ -275,6 +270,7 @@ Config serve_config(Settings& settings) {
   add_identity(rows, settings);
   add_chat(rows, settings);
   add_limits(rows, settings);
+  add_journal_rows(rows, settings);
   add_engine(rows, settings);
   add_host(rows, settings);
   add_log(rows, settings);

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "core/thread_setup.h"
 #include "core/wait_options.h"
+#include "wire/chat_codes.h"
 
 namespace taut::gateway {
 
@@ -74,7 +75,12 @@ struct Settings {
   uint32_t scheduling_priority = 1;  ///< under fifo and rr
   bool numa_local = true;
   bool hold_cpu_latency = false;
-  std::string data;  ///< directory; empty: nothing is kept on disk
+
+  // Journal
+  std::string data;                                   ///< directory; empty: nothing outlives a restart
+  wire::Durability mode = wire::Durability::durable;  ///< with a directory; see mode_of()
+  uint32_t journal_linger_us = 0;
+  uint64_t journal_segment_bytes = 64ULL << 20;
 
   // Log
   LogLevel log_level = LogLevel::info;
@@ -92,6 +98,16 @@ struct Settings {
 /// Longest frame of a client in bytes: a text in which every byte is escaped, and the other fields.
 [[nodiscard]] constexpr uint32_t frame_bytes_max(const Settings& settings) {
   return 6 * settings.max_text_bytes + 4'096;
+}
+
+/// Each shard's share of conversations-max, rounded up.
+[[nodiscard]] constexpr uint32_t conversations_per_shard(const Settings& settings, uint32_t shards) {
+  return settings.conversations_max / shards + (settings.conversations_max % shards != 0 ? 1 : 0);
+}
+
+/// What senders are promised: nothing without a directory.
+[[nodiscard]] inline wire::Durability mode_of(const Settings& settings) {
+  return settings.data.empty() ? wire::Durability::none : settings.mode;
 }
 
 /// The table behind `taut serve`; it writes into `settings`, which outlives it.

@@ -9,7 +9,7 @@
 #include "chat/typing.h"
 #include "core/shard.h"
 #include "gateway/conversation_request.h"
-#include "gateway/courier.h"
+#include "gateway/durable_courier.h"
 
 namespace taut::gateway {
 
@@ -27,7 +27,7 @@ struct SignalState {
 /// However often they are said in a turn, each is told once, with the last value. Owner thread only.
 class Signals {
  public:
-  Signals(Shard& shard, Courier& courier, Conversations& conversations)
+  Signals(Shard& shard, DurableCourier& courier, Conversations& conversations)
       : shard_(shard), courier_(courier), conversations_(conversations) {}
 
   void typing(ConversationRecord& record, const Requester& from, bool on);
@@ -47,7 +47,7 @@ class Signals {
   void push(const ConversationRecord& record, chat::Side from, Block* frame, Lane lane);
 
   Shard& shard_;
-  Courier& courier_;
+  DurableCourier& courier_;
   Conversations& conversations_;
   std::vector<Handle> due_;
 };

@@ -65,9 +65,9 @@ class TracedServer : public testing::Test {
       Shard::Options options{.id = id};
       options.pool = {.home = static_cast<uint16_t>(id), .base_bytes = 0, .bytes_max = size_t{256} << 20};
       m.shard = std::make_unique<Shard>(options, clock, *m.poller, mesh, *m.log);
-      m.program = std::make_unique<ChatProgram>(settings, rules, secrets, Layout{.chat_shards = kShards},
-                                                Door{.listener = listener.get()}, replies, clock.wall_ms(),
-                                                m.metrics, [] {});
+      m.program = std::make_unique<ChatProgram>(
+          settings, rules, secrets, Layout{.chat_shards = kShards}, Door{.listener = listener.get()}, replies,
+          Beginning{.process_start_ms = clock.wall_ms()}, m.metrics, [] {});
       m.program->set_trace_hook([this](Stage stage) {
         if (stage == slow) clock.advance_ns(delay_ns);
       });

@@ -102,6 +102,9 @@ TAUT_SAME_NUMBER(Presence, PresenceStatus, offline);
 [[nodiscard]] constexpr chat::ListScope chat_term(wire::ListScope value) {
   return static_cast<chat::ListScope>(value);
 }
+[[nodiscard]] constexpr wire::PresenceStatus wire_term(chat::Presence value) {
+  return static_cast<wire::PresenceStatus>(value);
+}
 [[nodiscard]] constexpr chat::Presence chat_term(wire::PresenceStatus value) {
   return static_cast<chat::Presence>(value);
 }

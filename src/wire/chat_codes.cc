@@ -33,7 +33,6 @@ constexpr std::array<std::string_view, 4> kPartyKindNames = {"visitor", "agent",
 constexpr std::array<std::string_view, 4> kStateNames = {"queued", "assigned", "active", "closed"};
 constexpr std::array<std::string_view, 4> kPresenceNames = {"online", "busy", "away", "offline"};
 constexpr std::array<std::string_view, 3> kScopeNames = {"mine", "queued", "all"};
-constexpr std::array<std::string_view, 3> kDurabilityNames = {"none", "durable", "durable_before_deliver"};
 constexpr std::array<std::string_view, 2> kAckNames = {"accepted", "durable"};
 constexpr std::array<std::string_view, 2> kReceiptNames = {"delivered", "read"};
 constexpr std::array<std::string_view, 9> kEventNames = {"opened",      "assigned",    "accepted",

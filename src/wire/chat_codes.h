@@ -2,6 +2,7 @@
 // enumerations.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -126,6 +127,8 @@ enum class ConversationState : uint8_t { queued, assigned, active, closed };
 enum class PresenceStatus : uint8_t { online, busy, away, offline };
 enum class ListScope : uint8_t { mine, queued, all };
 enum class Durability : uint8_t { none, durable, durable_before_deliver };
+inline constexpr std::array<std::string_view, 3> kDurabilityNames = {"none", "durable",
+                                                                     "durable_before_deliver"};
 enum class AckLevel : uint8_t { accepted, durable };
 enum class ReceiptLevel : uint8_t { delivered, read };
 enum class EventKind : uint8_t {

@@ -76,7 +76,7 @@ async function calls_during(pid, names, body) {
   return calls;
 }
 
-scenario('one message at a time takes one read and one write per receiver', kFlags, async (server, t) => {
+scenario('one message at a time takes one read and one write per receiver', [...kFlags, '--mode', 'none'], async (server, t) => {
   const [{ agent, visitor, conversation }] = await meet(server);
   await visitor.send_many(conversation, 10, 1);
   const kSends = 200;
@@ -93,6 +93,24 @@ scenario('one message at a time takes one read and one write per receiver', kFla
   assert.ok(calls.recvfrom >= kSends - slack && calls.recvfrom <= kSends + slack, `${calls.recvfrom} reads`);
   const writes = (calls.sendto ?? 0) + (calls.sendmsg ?? 0);
   assert.ok(writes >= 2 * kSends - slack && writes <= 2 * kSends + slack, `${writes} writes: an ack and a push each`);
+});
+
+scenario('a durable ack is at most one write more', kFlags, async (server, t) => {
+  const [{ agent, visitor, conversation }] = await meet(server);
+  await visitor.send_many(conversation, 10, 1);
+  await visitor.until(() => visitor.durable === 10, 'the durable acks');
+  const kSends = 200;
+  const calls = await calls_during(server.pid, 'sendto,sendmsg,pwritev,fdatasync', async () => {
+    await visitor.send_many(conversation, kSends, 1);
+    await agent.until(() => agent.pushed >= kSends + 10, 'the pushes');
+    await visitor.until(() => visitor.durable === kSends + 10, 'the durable acks');
+  });
+  if (calls === null) return t.skip('no strace, or it may not attach');
+  t.diagnostic(JSON.stringify(calls));
+  const slack = 20;
+  const writes = (calls.sendto ?? 0) + (calls.sendmsg ?? 0);
+  assert.ok(writes <= 3 * kSends + slack, `${writes} writes: an ack, a push and a durable ack each`);
+  assert.ok(calls.fdatasync <= kSends + slack && calls.pwritev <= kSends + slack, 'a message is at most one write to the disk and one sync');
 });
 
 scenario('many messages at once share reads and writes', kFlags, async (server, t) => {

@@ -4,7 +4,8 @@ import { CompactConnection } from './compact_peer.mjs';
 import { kCarrier, within } from './server.mjs';
 
 export class Chatter {
-  acked = 0; // sends answered
+  acked = 0; // sends accepted
+  durable = 0; // … and on the disk
   pushed = 0; // messages of the other side received
   refused = 0; // errors
   #connection; // as of a Peer
@@ -21,19 +22,23 @@ export class Chatter {
   }
 
   #connect_compact(server) {
-    this.#connection = new CompactConnection(server, {}, (frame) => this.#on_frame(frame.type, () => frame));
+    this.#connection = new CompactConnection(server, {}, (frame) => this.#on_frame(frame.type, frame.level, () => frame));
     return this.#connection.opened;
   }
 
   #connect_websocket(server) {
     const socket = new WebSocket(`ws://127.0.0.1:${server.port}/v1/chat`, ['taut.v1.json'], { perMessageDeflate: false });
     this.#connection = { send: (frame) => socket.send(JSON.stringify(frame)), terminate: () => socket.terminate() };
-    socket.on('message', (data) => this.#on_frame(/"type":"(\w+)"/.exec(data.toString('latin1', 0, 40))[1], () => JSON.parse(data.toString())));
+    socket.on('message', (data) => {
+      const text = data.toString();
+      this.#on_frame(/"type":"(\w+)"/.exec(text)[1], /"level":"(\w+)"/.exec(text)?.[1], () => JSON.parse(text));
+    });
     return new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
   }
 
-  #on_frame(type, parse) {
-    if (type === 'ack') this.acked++;
+  #on_frame(type, level, parse) {
+    if (type === 'ack' && level === 'durable') this.durable++;
+    else if (type === 'ack') this.acked++;
     else if (type === 'message') this.pushed++;
     else {
       if (type === 'error') this.refused++;

@@ -91,7 +91,7 @@ for (const [visitors, agents] of [['compact', 'websocket'], ['websocket', 'compa
 
 // -- framing --
 
-scenario_on_shards('a stream is understood byte by byte, and all at once', kCompact, async (server) => {
+scenario_on_shards('a stream is understood byte by byte, and all at once', [...kCompact, '--mode', 'none'], async (server) => {
   const v = await visitor(server, 'v1', compact);
   const c = await open(v);
   const bytes = Buffer.concat([

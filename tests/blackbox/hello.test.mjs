@@ -36,7 +36,7 @@ scenario('welcome says who one is and what holds here', ['--ping-ms', '7000', '-
   const before = Date.now();
   const { welcome } = await visitor(server, 'v1', { name: 'Vera' });
   const { server_time, ...rest } = welcome;
-  assert.deepEqual(rest, { type: 'welcome', id: 'v1', role: 'visitor', mode: 'none', ping_ms: 7000, max_text_bytes: 5000, max_inflight: 1024 });
+  assert.deepEqual(rest, { type: 'welcome', id: 'v1', role: 'visitor', mode: 'durable', ping_ms: 7000, max_text_bytes: 5000, max_inflight: 1024 });
   assert.ok(server_time >= before - 1000 && server_time <= Date.now() + 1000);
 });
 

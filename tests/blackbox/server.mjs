@@ -51,20 +51,53 @@ export class Server {
   peers = []; // closed with the scenario
 
   /** Starts with `flags` behind the usual ones, and returns when the server says that it is ready. */
-  static async start(flags = [], { binary = kBinary, shards = 2, admin = false } = {}) {
+  static async start(flags = [], options = {}) {
+    const server = Server.prepare(flags, options);
+    await server.start_again();
+    return server;
+  }
+
+  /** Everything but the start, for tests that have something to do to the folder before. */
+  static prepare(flags = [], { binary = kBinary, shards = 2, admin = false } = {}) {
     const server = new Server();
     server.folder = mkdtempSync(join(tmpdir(), 'taut-test-'));
     server.secret_file = server.file('secret', `${server.secret}\n`);
     server.data = join(server.folder, 'data');
-    const usual = ['--listen', '127.0.0.1:0', '--data', server.data, '--secret-file', server.secret_file, '--site', 'demo'];
+    const usual = ['--data', server.data, '--secret-file', server.secret_file, '--site', 'demo'];
     // The server reads a hello when it gets to run: a slow build, or a machine that is busy, needs more than its 10 s.
     if (!flags.includes('--hello-timeout-ms')) usual.push('--hello-timeout-ms', String(Math.round(10_000 * kSlowness)));
     if (admin) usual.push('--admin-key-file', server.file('admin-key', `${kAdminKey}\n`));
-    if (kCarrier === 'compact') usual.push('--compact', '127.0.0.1:0');
     if (!flags.includes('--group')) usual.push('--group', 'sales', '--group', 'support');
-    server.#spawn(binary, ['serve', ...usual, '--shards', String(shards), ...flags.map(String)]);
-    await within(server.#ready, () => `the ready line; standard error: ${server.stderr}`);
+    server.#start = () => {
+      // A free port at first, the same when it starts again.
+      const where = ['--listen', `127.0.0.1:${server.port ?? 0}`];
+      if (kCarrier === 'compact') where.push('--compact', `127.0.0.1:${server.compact_port ?? 0}`);
+      server.#spawn(binary, ['serve', ...where, ...usual, '--shards', String(shards), ...flags.map(String)]);
+    };
     return server;
+  }
+
+  #start;
+
+  /** The same command once more; it must have ended. */
+  async start_again() {
+    this.#start();
+    await within(this.#ready, () => `the ready line; standard error: ${this.stderr}`);
+  }
+
+  /** Stops well and starts again. */
+  async restart() {
+    for (const peer of this.peers.splice(0)) peer.drop();
+    await this.stop();
+    await this.start_again();
+  }
+
+  /** Dies as of a power cut, and starts again. */
+  async crash() {
+    this.signal('SIGKILL');
+    await this.exited;
+    for (const peer of this.peers.splice(0)) peer.drop();
+    await this.start_again();
   }
 
   #child;

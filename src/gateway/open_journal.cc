@@ -1,0 +1,52 @@
+#include "gateway/open_journal.h"
+
+#include <string>
+#include <utility>
+
+#include "journal/journal_reader.h"
+#include "wire/record_json.h"
+
+namespace taut::gateway {
+
+namespace {
+
+[[nodiscard]] std::string started_payload(bool clean) {
+  const wire::Started started{.version = TAUT_VERSION, .clean = clean};
+  std::string payload(wire::max_size(started), '\0');
+  payload.resize(wire::write(payload, started));
+  return payload;
+}
+
+}  // namespace
+
+Result<OpenedJournal> open_journal(FileSystem& files, const Settings& settings, uint32_t shards,
+                                   uint64_t hash_seed, int64_t wall_ms) {
+  const std::string directory = settings.data + "/journal";
+  const uint32_t conversations_max = conversations_per_shard(settings, shards);
+  Recovery recovery({.groups = settings.groups,
+                     .conversations_max = conversations_max,
+                     .history_items = settings.history_items,
+                     .hash_seed = hash_seed});
+  const Result<journal::JournalEnd> end = journal::read_journal(
+      files, directory, [&recovery](const journal::Record& record) { return recovery.apply(record); });
+  if (!end) return std::unexpected(end.error());
+  Result<journal::JournalWriter> writer = journal::JournalWriter::open(
+      files, {.directory = directory, .segment_bytes = settings.journal_segment_bytes}, *end);
+  if (!writer) return std::unexpected(writer.error());
+  const std::string payload = started_payload(end->clean);
+  const journal::Record record{.sequence = end->next_sequence,
+                               .time_ms = wall_ms,
+                               .type = journal::RecordType::started,
+                               .payload = payload};
+  if (const Status applied = recovery.apply(record); !applied) return std::unexpected(applied.error());
+  writer->append(record);
+  if (const Status committed = writer->commit(); !committed) return std::unexpected(committed.error());
+  Result<Recovered> recovered = recovery.take(shards, conversations_max);
+  if (!recovered) return std::unexpected(recovered.error());
+  return OpenedJournal{.recovered = std::move(*recovered),
+                       .counts = recovery.counts(),
+                       .clean = end->clean,
+                       .writer = std::move(*writer)};
+}
+
+}  // namespace taut::gateway

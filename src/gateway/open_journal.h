@@ -1,0 +1,28 @@
+// The journal at the start of the server: what it tells is read, and its next part begun.
+#pragma once
+
+#include <cstdint>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "gateway/recovery.h"
+#include "gateway/settings.h"
+#include "journal/journal_writer.h"
+
+namespace taut::gateway {
+
+/// What was before, and where it goes on.
+struct OpenedJournal {
+  Recovered recovered;
+  Recovery::Counts counts;
+  bool clean = true;  ///< the server before this one was stopped well, or there was none
+  journal::JournalWriter writer;
+};
+
+/// In the data directory of the settings, for so many shards. When it returns, this start is on the disk:
+/// what a crash from now on undoes is told from what an earlier one did. `hash_seed` as for Recovery. Blocks.
+/// Error: the journal is damaged or of a newer version, does not fit into the settings, or the disk refuses.
+[[nodiscard]] Result<OpenedJournal> open_journal(FileSystem& files, const Settings& settings, uint32_t shards,
+                                                 uint64_t hash_seed, int64_t wall_ms);
+
+}  // namespace taut::gateway
