@@ -1,10 +1,12 @@
-# taut_module(NAME DEPENDS modules... LIBRARIES system-libraries...)
+# taut_module(NAME DEPENDS modules... LIBRARIES system-libraries... [TOGETHER filter])
 #
 # One static library per folder of src. In the folder, beside the sources:
 #   x_test.cc    goes into the GoogleTest program NAME_test
 #   x_bench.cc   goes into the Google Benchmark program NAME_bench
 #   x_fuzz.cc    becomes the libFuzzer program x_fuzz (preset fuzz)
 #   x_nocompile.cc  must not compile: each `#ifdef CASE_…` of it is one test
+# ctest gives each test of x_test.cc a process of its own, but for those that TOGETHER, a filter of GoogleTest, names:
+# they share one, and what is slow to set up.
 # A folder that does not exist yet, or has no sources, is skipped.
 
 find_package(GTest REQUIRED)
@@ -19,7 +21,7 @@ target_compile_options(taut_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow 
 target_link_libraries(taut_options INTERFACE Threads::Threads)
 
 function(taut_module name)
-  cmake_parse_arguments(M "" "" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(M "" "TOGETHER" "DEPENDS;LIBRARIES" ${ARGN})
   set(dir ${CMAKE_SOURCE_DIR}/src/${name})
   file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cc)
   set(tests ${sources})
@@ -58,7 +60,14 @@ function(taut_module name)
   if(tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE taut_${name} GTest::gtest GTest::gtest_main GTest::gmock)
-    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${name})
+    if(M_TOGETHER)
+      set(alone TEST_FILTER "-${M_TOGETHER}")
+    endif()
+    gtest_discover_tests(${name}_test ${alone} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${name})
+    if(M_TOGETHER)
+      add_test(NAME ${name}.together COMMAND ${name}_test --gtest_filter=${M_TOGETHER})
+      set_tests_properties(${name}.together PROPERTIES TIMEOUT 300 LABELS ${name})
+    endif()
   endif()
   if(benches)
     add_executable(${name}_bench ${benches})
