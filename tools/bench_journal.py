@@ -2,7 +2,8 @@
 """Compares the journal with its floor and its rivals and writes a row per claim: `./dev bench journal [--json FILE] [--small]`.
 
 The floor is one pwrite and one fdatasync for the same bytes in the same batches. Rivals are SQLite (WAL, synchronous=FULL) and
-RocksDB (synced writes), fed by the same writers through the same rings. Arms are interleaved A B … B A, as in the bench of chat.
+RocksDB (synced writes), fed by the same writers through the same rings. What the journal costs those who do not wait for it is
+measured on the server, all of whose threads share a core then. Arms are interleaved A B … B A, as in the bench of chat.
 """
 
 import argparse
@@ -15,12 +16,15 @@ from pathlib import Path
 
 from bench_host import ROOT, about, cpu_ticks
 from bench_rows import Percentile, Row, ratio_rows, table, value_row
+from chat_arms import Bench, Taut
 
 RIVALS = ("sqlite", "rocksdb")
 SIZES = {"": 1024, "_200": 200}  # by the end of a row's name
 LOADED = 64  # writers
 # What a writer of many does between two records, at most: so that records come at any time and not all at once.
 THINK_US = 200
+# The linger that docs/operations.md recommends where the committer shares a core with a shard.
+LINGER_US = 1_000
 
 
 class Plan:
@@ -31,9 +35,10 @@ class Plan:
         self.pairs_min = 2 if small else 11
         self.seconds = 0.2 if small else 1.5
         self.warmup = 0.1 if small else 0.3
+        self.rate_seconds = 0.3 if small else 3
 
 
-p50 = Percentile("p50")
+p50, p99 = Percentile("p50"), Percentile("p99")
 
 
 def throughput(run):
@@ -102,6 +107,15 @@ def compare(runs, plan, rivals, reasons):
     return [*rows, Row.of_values("shard_cpu_per_record", mails, "us", "<= 0.3")]
 
 
+def compare_delivery(plan):
+    """Latency of messages with the journal and without, 20,000/s of 1 KB, server on one core."""
+    off, on = Taut("adaptive"), Taut("adaptive", mode="durable", linger_us=LINGER_US)
+    with Bench(ROOT / "build/release/taut", attempts=1 if plan.blocks == 1 else 3) as bench:
+        runs = bench.interleave([on, off], plan.blocks, {"rate": 20_000, "seconds": plan.rate_seconds, "warmup": plan.warmup})
+    rows = ratio_rows("delivery_p50_on_over_off", runs, on, off, p50, "<= 1.05", plan.pairs_min)
+    return rows + ratio_rows("delivery_p99_on_over_off", runs, on, off, p99, "<= 1.3", plan.pairs_min)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", metavar="FILE", help="where the rows go")
@@ -116,7 +130,7 @@ def main():
     try:
         runs = Runs(options.program, folder, plan)
         reasons = {rival: runs.missing(rival) for rival in RIVALS}
-        rows = compare(runs, plan, [rival for rival in RIVALS if not reasons[rival]], reasons)
+        rows = compare(runs, plan, [rival for rival in RIVALS if not reasons[rival]], reasons) + compare_delivery(plan)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     report = about(ROOT / "build/release/taut", ticks) | {"small": options.small, "settings": vars(plan), "rows": [row.as_dict() for row in rows]}

@@ -36,14 +36,16 @@ class Taut:
     carrier: str = "plain"  # or "tls", "compact"
     client: tuple = ()  # more options of the client: (name, value) pairs
     mode: str = "none"  # as the peers, which store nothing
+    linger_us: int = 0  # of the journal
 
     def __str__(self):
-        more = [] if self.carrier == "plain" else [self.carrier]
+        more = [word for word, usual in ((self.carrier, "plain"), (self.mode, "none")) if word != usual]
         return " ".join([f"taut {self.wait}", *more, *(f"{name} {value}" for name, value in self.client)])
 
     def command(self, bench, _port):
         words = [bench.taut, "serve", "--listen", "127.0.0.1:0", "--data", tempfile.mkdtemp(dir=bench.folder), "--secret-file",
-                 bench.secret, "--site", "demo", "--group", "sales", "--shards", self.shards, "--wait", self.wait, "--mode", self.mode]
+                 bench.secret, "--site", "demo", "--group", "sales", "--shards", self.shards, "--wait", self.wait, "--mode", self.mode,
+                 "--journal-linger-us", self.linger_us]
         if self.carrier == "tls":
             words += bench.certificate()
         if self.carrier == "compact":
