@@ -13,7 +13,7 @@ class FakeBench:
 
     def interleave(self, arms, blocks, _load):
         self.arms = [str(arm) for arm in arms]
-        run = {"void": False, "latency_us": {"p50": 10}, "server": {"cpu_us_per_msg": 2}, "throughput_per_s": 5}
+        run = {"void": False, "latency_us": {"p50": 10}, "lag_us": {"p50": 0}, "server": {"cpu_us_per_msg": 2}, "throughput_per_s": 5}
         return {arm: [run] * (2 * blocks) for arm in arms}
 
 

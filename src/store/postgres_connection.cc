@@ -1,6 +1,6 @@
 #include "store/postgres_connection.h"
 
-#include <libpq-fe.h>
+#include <postgresql/libpq-fe.h>
 
 #include <algorithm>
 #include <array>

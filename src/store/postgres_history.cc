@@ -1,6 +1,6 @@
 #include "store/postgres_history.h"
 
-#include <libpq-fe.h>
+#include <postgresql/libpq-fe.h>
 
 #include <utility>
 #include <variant>

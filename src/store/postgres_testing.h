@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <libpq-fe.h>
+#include <postgresql/libpq-fe.h>
 #include <pwd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
