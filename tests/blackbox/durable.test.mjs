@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { agent, talk, up_to, visitor } from './peer.mjs';
 import { kSlowness, scenario, scenario_on_shards } from './server.mjs';
 
-const kLingerMs = Math.round(400 * kSlowness);
+const kLingerMs = Math.min(1_000, Math.round(400 * kSlowness));
 const is_durable = (ref) => (frame) => frame.type === 'ack' && frame.level === 'durable' && frame.ref === ref;
 
 scenario_on_shards('an accepted ack is followed by a durable one, for repeats, too', [], async (server) => {
