@@ -45,7 +45,7 @@ chat::SendDecision Conversations::decide_send(const ConversationRequest& request
   const chat::IdHash id = hash_id(request.client_msg_id, options_.hash_seed);
   const chat::Party party = record.party(request.from);
   record.machine.expect_send(party, id);
-  const uint64_t body = hash_body(request.text, options_.hash_seed + static_cast<uint64_t>(request.kind));
+  const uint64_t body = hash_message(request.text, request.kind, options_.hash_seed);
   return record.machine.on_send(party, id, body, chat_term(request.kind));
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "journal/format.h"
 #include "journal/journal_reader.h"
 #include "wire/record_json.h"
 
@@ -21,7 +22,7 @@ namespace {
 
 Result<OpenedJournal> open_journal(FileSystem& files, const Settings& settings, uint32_t shards,
                                    uint64_t hash_seed, int64_t wall_ms) {
-  const std::string directory = settings.data + "/journal";
+  const std::string directory = journal::journal_directory(settings.data);
   const uint32_t conversations_max = conversations_per_shard(settings, shards);
   Recovery recovery({.groups = settings.groups,
                      .conversations_max = conversations_max,
