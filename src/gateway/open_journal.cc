@@ -25,7 +25,7 @@ Result<OpenedJournal> open_journal(FileSystem& files, const Settings& settings, 
   const std::string directory = journal::journal_directory(settings.data);
   const uint32_t conversations_max = conversations_per_shard(settings, shards);
   Recovery recovery({.groups = settings.groups,
-                     .conversations_max = conversations_max,
+                     .conversations_max = settings.conversations_max,
                      .history_items = settings.history_items,
                      .hash_seed = hash_seed});
   const Result<journal::JournalEnd> end = journal::read_journal(
