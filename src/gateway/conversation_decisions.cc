@@ -100,7 +100,7 @@ Block* Conversations::append(ConversationRecord& record, const chat::Change& cha
 Block* Conversations::append_event(ConversationRecord& record, const wire::Event& event) {
   if (event.event == wire::EventKind::accepted) last_agents_.note(hash_of_visitor(record), record.agent);
   Block* item = make_frame_anyway(shard_.pool(), event);
-  journal_item(record, *item);
+  journal_event(record, *item);
   release(record.machine.append_event(item, static_cast<int64_t>(event.ts)));
   // Nobody can refuse an event. In a full pool it takes the place of the conversation's oldest item, so that
   // assignments that nobody accepts do not use up what short_of_memory() leaves for answers.

@@ -59,12 +59,19 @@ void Conversations::require_whole(const ConversationRecord& record) const {
               std::string(record.machine.id()) + "; start again when there is room");
 }
 
-/// The item that is about to be appended. What the disk does not take stays in the conversation's memory and
-/// follows from there.
+/// What the disk does not take stays in the conversation's memory and follows from there.
+void Conversations::journal_event(ConversationRecord& record, Block& item) {
+  if (feed_.on() && feed_.refuses()) {
+    require_whole(record);
+    return fall_behind(record);
+  }
+  journal_item(record, item);
+}
+
+/// The item that is about to be appended, whatever waits: a message is let in by refused_by_storage(), and
+/// its durable ack is to wait for its own record.
 void Conversations::journal_item(ConversationRecord& record, Block& item) {
   if (!feed_.on()) return;
-  if (record.behind) require_whole(record);
-  if (feed_.refuses()) return fall_behind(record);
   if (record.behind) catch_up(record);
   record.journaled_number = append_item(feed_, item, wall_ms());
   record.journaled_seq = record.machine.last_seq() + 1;

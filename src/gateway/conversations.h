@@ -239,6 +239,7 @@ class Conversations final : public PageListener {
 
   // the journal (gateway/conversation_journal.cc)
   void journal_creation(ConversationRecord& record);
+  void journal_event(ConversationRecord& record, Block& item);
   void journal_item(ConversationRecord& record, Block& item);
   [[nodiscard]] bool may_catch_up() const { return !behind_.empty() && !feed_.refuses(); }
   void catch_up();

@@ -20,8 +20,10 @@ constexpr Handle kAgent(1, 1, 5);  // lives on the other shard
 class ConversationsTest : public testing::Test, protected SessionEvents {
  protected:
   /// `pool_bytes_max` is what the conversations believe.
-  explicit ConversationsTest(uint32_t history_items = 300, size_t pool_bytes_max = kPoolBytesMax)
-      : conversations(here.shard, here.back(), durable_courier, feed, directory, tracer, metrics,
+  explicit ConversationsTest(uint32_t history_items = 300, size_t pool_bytes_max = kPoolBytesMax,
+                             wire::Durability mode = wire::Durability::none)
+      : feed(here.shard, metrics, {.mode = mode, .committer = 1}),
+        conversations(here.shard, here.back(), durable_courier, feed, directory, tracer, metrics,
                       {.groups = {"g"},
                        .conversations_max = 8,
                        .history_items = history_items,
@@ -172,6 +174,10 @@ class ConversationsTest : public testing::Test, protected SessionEvents {
     }
     Lines lines;
     for (const Mail& mail : there.program.received) {
+      if (mail.kind == static_cast<uint32_t>(MailKind::journal_record)) {
+        there.back().release(mail.as<JournalMail>().block);
+        continue;
+      }
       if (mail.kind != static_cast<uint32_t>(MailKind::deliver)) {
         lines.push_back("mail");
         continue;
@@ -208,7 +214,7 @@ class ConversationsTest : public testing::Test, protected SessionEvents {
   hub::Endpoint& visitor = *directory.find_or_create(Role::visitor, "v1");
   Tracer tracer{clock, metrics, {}};
   Courier courier{here.shard, here.back(), sessions, directory, tracer, metrics};
-  JournalFeed feed{here.shard, metrics, {}};
+  JournalFeed feed;
   DurableCourier durable_courier{here.shard, courier, feed};
   GroupRules rules;
   Conversations conversations;
@@ -217,6 +223,37 @@ class ConversationsTest : public testing::Test, protected SessionEvents {
   uint64_t cursor = 0;  ///< of the last page that shard 1 got
   int messages = 0;
 };
+
+// -- the journal --
+
+class JournaledConversationsTest : public ConversationsTest {
+ protected:
+  JournaledConversationsTest() : ConversationsTest(300, kPoolBytesMax, wire::Durability::durable) {}
+};
+
+TEST_F(JournaledConversationsTest, AMessageThatWasLetInIsJournaledThoughItsOwnAcceptUsesUpTheRoom) {
+  Line line = connect();
+  ConversationRecord* record = open(line.session.self);
+  ASSERT_NE(record, nullptr);
+  assign(*record);
+  Block* filler = here.pool().allocate(1);
+  feed.append(
+      journal::RecordType::item, *filler, 0,
+      static_cast<uint32_t>(JournalFeed::kUndurableBytesMax - 1 - metrics.journal_undurable_bytes.load()), 0);
+  here.pool().release(filler);
+  ASSERT_FALSE(feed.refuses());
+  const uint64_t before = feed.number();
+  say(*record, from_agent(), "accepts, too");
+  EXPECT_TRUE(feed.refuses());
+  EXPECT_EQ(feed.number(), before + 2)
+      << "the event and the message: its durable ack waits for its own record";
+  EXPECT_FALSE(record->behind);
+  say(*record, from_agent(), "refused");
+  requeue(*record);
+  EXPECT_EQ(feed.number(), before + 2) << "events wait in memory";
+  EXPECT_TRUE(record->behind);
+  static_cast<void>(take_mail());
+}
 
 // -- a pool that is exhausted --
 
