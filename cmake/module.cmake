@@ -7,6 +7,8 @@
 #   x_nocompile.cc  must not compile: each `#ifdef CASE_…` of it is one test
 # ctest gives each test of x_test.cc a process of its own, but for those that TOGETHER, a filter of GoogleTest, names:
 # they share one, and what is slow to set up.
+# A test program's own files are compiled with TAUT_TEST_FLAGS behind the preset's: what a test tests is optimised as
+# the preset says, its own statements need no optimiser, which takes longer for them than for all that they test.
 # A folder that does not exist yet, or has no sources, is skipped.
 
 find_package(GTest REQUIRED)
@@ -60,6 +62,8 @@ function(taut_module name)
   if(tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE taut_${name} GTest::gtest GTest::gtest_main GTest::gmock)
+    separate_arguments(test_flags UNIX_COMMAND "${TAUT_TEST_FLAGS}")
+    target_compile_options(${name}_test PRIVATE ${test_flags})
     if(M_TOGETHER)
       set(alone TEST_FILTER "-${M_TOGETHER}")
     endif()
