@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "chat/conversation_image.h"
 #include "chat/dedup_window.h"
 #include "chat/item_log.h"
 #include "chat/resume.h"
@@ -235,6 +236,30 @@ class Conversation {
     }
   }
 
+  // -- Snapshots (conversation_image.cc): a new conversation becomes what the imaged one was by
+  // restore_image(), then remember() for the messages that are known and no longer kept, sender by sender
+  // in the image's order, then keep_message() and keep_event() for all that are. Errors say what does not
+  // follow; nothing has changed then. --
+
+  [[nodiscard]] ConversationImage image() const;
+  /// Calls visit(sender, entry) for each message that is known and no longer kept, in the order of
+  /// remember().
+  template <class Visit>
+  void for_each_remembered(Visit&& visit) const {
+    windows_.for_each([&](PartyKind kind, std::string_view id, const DedupWindow& window) {
+      for (uint32_t i = 0; i < window.size() && window.entry(i).seq < log_.first_seq(); ++i)
+        visit(RememberedSender{.kind = kind, .id = id}, window.entry(i));
+    });
+  }
+
+  /// REQUIRES: nothing has happened yet.
+  [[nodiscard]] Status restore_image(const ConversationImage& image);
+  [[nodiscard]] Status remember(PartyKind kind, std::string_view sender, const DedupWindow::Entry& entry);
+  /// As restore_message(), for an item of the image; `known`: it is told from repeats.
+  [[nodiscard]] Result<void*> keep_message(const RestoredMessage& message, bool known, void* body);
+  /// As restore_event(), for an item of the image: it changes nothing any more.
+  [[nodiscard]] Result<void*> keep_event(const RestoredEvent& event, void* body);
+
   // -- Life cycle --
 
   /// Hands every body to `release` and forgets the items, for a conversation that leaves memory.
@@ -272,6 +297,7 @@ class Conversation {
   /// What is wrong with an event that is to be restored; empty: nothing.
   [[nodiscard]] std::string_view fault_of(const RestoredEvent& event) const;
   [[nodiscard]] Status follows(uint32_t epoch, uint64_t seq) const;
+  [[nodiscard]] Status follows_in_image(uint32_t epoch, uint64_t seq) const;
   void copy_state(const Conversation& other);
   [[nodiscard]] bool stale(uint32_t opening, uint32_t owner_epoch) const;
   [[nodiscard]] void* push(const Item& item);

@@ -78,6 +78,38 @@ class Restored {
   return again;
 }
 
+/// The conversation made again of its image and of the items that it keeps, which the journal has.
+[[nodiscard]] inline std::unique_ptr<Restored> through_image(const Conversation& from,
+                                                             const std::vector<Journaled>& journal,
+                                                             uint32_t items_max) {
+  auto again = std::make_unique<Restored>(items_max);
+  Conversation& to = again->machine;
+  const ConversationImage image = from.image();
+  EXPECT_TRUE(to.restore_image(image));
+  from.for_each_remembered([&](const RememberedSender& sender, const DedupWindow::Entry& entry) {
+    EXPECT_TRUE(to.remember(sender.kind, sender.id, entry));
+  });
+  const auto known = [&image](const JournaledMessage& message) {
+    return std::ranges::any_of(image.senders, [&message](const RememberedSender& sender) {
+      const bool same = sender.kind == message.what.sender &&
+                        (sender.kind == PartyKind::visitor || sender.id == message.sender);
+      return same && sender.first_seq != 0 && message.what.seq >= sender.first_seq;
+    });
+  };
+  for (const Journaled& entry : journal) {
+    Result<void*> kept = nullptr;
+    if (const auto* message = std::get_if<JournaledMessage>(&entry)) {
+      RestoredMessage what = message->what;
+      what.sender_id = message->sender;
+      if (what.seq >= image.first_seq) kept = to.keep_message(what, known(*message), message->body);
+    } else if (const auto* event = std::get_if<JournaledEvent>(&entry)) {
+      if (event->what.seq >= image.first_seq) kept = to.keep_event(event->what, event->body);
+    }
+    EXPECT_TRUE(kept.has_value()) << kept.error().message;
+  }
+  return again;
+}
+
 /// What the gateway writes into an event, as the journal has it.
 [[nodiscard]] inline JournaledEvent journaled(const Conversation& after, const Change& change, void* body,
                                               int64_t ts_ms) {

@@ -152,7 +152,18 @@ class RandomLife {
         ASSERT_NO_FATAL_FAILURE(expect_same_answer(c(), again->machine, *sent));
       }
     }
-    if (pick(2) == 0) move_house();
+    auto imaged = through_image(c(), journal_, kItemsMax);
+    ASSERT_NO_FATAL_FAILURE(expect_same(c(), imaged->machine));
+    for (const Journaled& entry : journal_) {
+      if (const auto* sent = std::get_if<JournaledMessage>(&entry)) {
+        ASSERT_NO_FATAL_FAILURE(expect_same_answer(c(), imaged->machine, *sent));
+      }
+    }
+    if (pick(2) == 0) {
+      life_ = std::move(imaged);
+    } else {
+      move_house();
+    }
   }
 
   /// The life goes on in a copy.

@@ -52,9 +52,7 @@ class DedupWindow {
   /// Remembers what `other` does. REQUIRES: nothing is remembered here.
   void copy(const DedupWindow& other);
 
-  [[nodiscard]] uint32_t size() const { return entries_.size(); }
-
- private:
+  /// What is remembered of one message.
   struct Entry {
     IdHash id;
     uint64_t body_hash;
@@ -62,6 +60,12 @@ class DedupWindow {
     int64_t ts_ms;
     uint32_t epoch;
   };
+
+  [[nodiscard]] uint32_t size() const { return entries_.size(); }
+  /// The i-th oldest. REQUIRES: i < size().
+  [[nodiscard]] const Entry& entry(uint32_t i) const { return entries_[i]; }
+
+ private:
   static_assert(sizeof(Entry) == 48);
   using Entries = ChunkedRing<Entry, kIds>;
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory_resource>
 #include <string_view>
+#include <utility>
 
 #include "chat/dedup_window.h"
 #include "chat/types.h"
@@ -26,10 +27,23 @@ class SenderWindows {
 
   /// The sender's window, or nullptr when it has sent nothing that is remembered.
   [[nodiscard]] const DedupWindow* find(PartyKind kind, std::string_view id) const;
+  [[nodiscard]] DedupWindow* find(PartyKind kind, std::string_view id) {
+    return const_cast<DedupWindow*>(std::as_const(*this).find(kind, id));
+  }
   /// The window of who sends now, made if need be; that of whoever has not sent for longest makes room.
   [[nodiscard]] DedupWindow& get(PartyKind kind, std::string_view id);
   /// Remembers what `other` does. REQUIRES: nothing is remembered here.
   void copy(const SenderWindows& other);
+  /// Calls visit(kind, id, window) for the visitor (whose id is empty here), then for the others: who has not
+  /// sent for longest first. get() in this order, and each window is where it is now.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    visit(PartyKind::visitor, std::string_view(), visitor_);
+    for (uint32_t i = count_; i > 0; --i) {
+      const Other& other = *others_[i - 1];
+      visit(other.kind, other.id.view(), other.window);
+    }
+  }
 
  private:
   struct Other {
