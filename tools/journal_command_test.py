@@ -100,7 +100,7 @@ class JournalCommandTest(unittest.TestCase):
     def test_repair_cuts_off_and_keeps(self):
         content, at = self.damage()
         kept = Path(f"{self.segment()}.damaged")
-        self.says(["repair", self.data], f"records 1 to 1 remain; 2 to 4 are lost\nkept {kept}\n")
+        self.says(["repair", self.data], f"the records up to 1 remain; 2 to 4 are lost\nkept {kept}\n")
         self.assertEqual(self.segment().read_bytes(), content[:at])
         self.assertEqual(kept.read_bytes(), content)
         self.says(["check", self.data], "1 record in 1 segment, not stopped cleanly\n")

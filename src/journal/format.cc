@@ -12,7 +12,9 @@ namespace taut::journal {
 namespace {
 
 constexpr std::string_view kMagic = "TAUTJRNL";
+constexpr std::string_view kSnapshotMagic = "TAUTSNAP";
 constexpr std::string_view kNameBegin = "journal-";
+constexpr std::string_view kSnapshotBegin = "snapshot-";
 constexpr std::string_view kNameEnd = ".log";
 constexpr size_t kNameDigits = 16;
 
@@ -21,6 +23,10 @@ constexpr size_t kSegmentVersion = 8;
 constexpr size_t kSegmentCrc = 12;
 constexpr size_t kSegmentNumber = 16;
 constexpr size_t kSegmentFirst = 24;
+
+// Offsets in the head of a snapshot; the first two fields are those of a segment.
+constexpr size_t kSnapshotSequence = 16;
+constexpr size_t kSnapshotRecords = 24;
 
 // Offsets in the head of a record.
 constexpr size_t kRecordLength = 0;
@@ -38,6 +44,22 @@ uint32_t crc_around(std::string_view bytes, size_t crc_at) {
   return crc32c(bytes.substr(crc_at + sizeof(uint32_t)), crc32c(bytes.substr(0, crc_at)));
 }
 
+std::string numbered_name(std::string_view begin, uint64_t number) {
+  const std::string digits = std::to_string(number);
+  TAUT_ASSERT(digits.size() <= kNameDigits);
+  return std::string(begin) + std::string(kNameDigits - digits.size(), '0') + digits + std::string(kNameEnd);
+}
+
+std::optional<uint64_t> number_in_name(std::string_view begin, std::string_view name) {
+  if (name.size() != begin.size() + kNameDigits + kNameEnd.size()) return std::nullopt;
+  if (!name.starts_with(begin) || !name.ends_with(kNameEnd)) return std::nullopt;
+  uint64_t number = 0;
+  const char* const digits = name.data() + begin.size();
+  const auto [end, error] = std::from_chars(digits, digits + kNameDigits, number);
+  if (error != std::errc() || end != digits + kNameDigits) return std::nullopt;
+  return number;
+}
+
 template <class T>
 T load(std::string_view in, size_t offset) {
   return load_le<T>(in.data() + offset);
@@ -50,20 +72,19 @@ std::string journal_directory(const std::string& data_directory) {
 }
 
 std::string segment_name(uint64_t number) {
-  const std::string digits = std::to_string(number);
-  TAUT_ASSERT(digits.size() <= kNameDigits);
-  return std::string(kNameBegin) + std::string(kNameDigits - digits.size(), '0') + digits +
-         std::string(kNameEnd);
+  return numbered_name(kNameBegin, number);
 }
 
 std::optional<uint64_t> segment_number(std::string_view name) {
-  if (name.size() != kNameBegin.size() + kNameDigits + kNameEnd.size()) return std::nullopt;
-  if (!name.starts_with(kNameBegin) || !name.ends_with(kNameEnd)) return std::nullopt;
-  uint64_t number = 0;
-  const char* const begin = name.data() + kNameBegin.size();
-  const auto [end, error] = std::from_chars(begin, begin + kNameDigits, number);
-  if (error != std::errc() || end != begin + kNameDigits) return std::nullopt;
-  return number;
+  return number_in_name(kNameBegin, name);
+}
+
+std::string snapshot_name(uint64_t sequence) {
+  return numbered_name(kSnapshotBegin, sequence);
+}
+
+std::optional<uint64_t> snapshot_sequence(std::string_view name) {
+  return number_in_name(kSnapshotBegin, name);
 }
 
 SegmentHead encode_segment_head(uint64_t number, uint64_t first_sequence) {
@@ -83,6 +104,25 @@ std::optional<SegmentStart> decode_segment_head(std::string_view in) {
   return SegmentStart{.version = load<uint16_t>(in, kSegmentVersion),
                       .number = load<uint64_t>(in, kSegmentNumber),
                       .first_sequence = load<uint64_t>(in, kSegmentFirst)};
+}
+
+SnapshotHead encode_snapshot_head(uint64_t sequence, uint64_t records) {
+  SnapshotHead head{};
+  kSnapshotMagic.copy(head.data(), kSnapshotMagic.size());
+  store_le(head.data() + kSegmentVersion, kFormatVersion);
+  store_le(head.data() + kSnapshotSequence, sequence);
+  store_le(head.data() + kSnapshotRecords, records);
+  store_le(head.data() + kSegmentCrc, crc_around({head.data(), head.size()}, kSegmentCrc));
+  return head;
+}
+
+std::optional<SnapshotStart> decode_snapshot_head(std::string_view in) {
+  if (in.size() < kSegmentHeadBytes || !in.starts_with(kSnapshotMagic)) return std::nullopt;
+  in = in.substr(0, kSegmentHeadBytes);
+  if (load<uint32_t>(in, kSegmentCrc) != crc_around(in, kSegmentCrc)) return std::nullopt;
+  return SnapshotStart{.version = load<uint16_t>(in, kSegmentVersion),
+                       .sequence = load<uint64_t>(in, kSnapshotSequence),
+                       .records = load<uint64_t>(in, kSnapshotRecords)};
 }
 
 RecordHead encode_record_head(const Record& record, uint32_t batch_index) {

@@ -49,6 +49,24 @@ struct SegmentStart {
 /// Nothing unless it is whole. Of a version that is not ours only `version` means something.
 [[nodiscard]] std::optional<SegmentStart> decode_segment_head(std::string_view in);
 
+// -- the head of a snapshot --
+
+/// "snapshot-0000000000000042.log", named by the last record that it covers; and back, or nothing.
+[[nodiscard]] std::string snapshot_name(uint64_t sequence);
+[[nodiscard]] std::optional<uint64_t> snapshot_sequence(std::string_view name);
+
+using SnapshotHead = std::array<char, kSegmentHeadBytes>;
+
+struct SnapshotStart {
+  uint16_t version = kFormatVersion;
+  uint64_t sequence = 0;  ///< the last record that it covers
+  uint64_t records = 0;   ///< that follow
+};
+
+[[nodiscard]] SnapshotHead encode_snapshot_head(uint64_t sequence, uint64_t records);
+/// As decode_segment_head().
+[[nodiscard]] std::optional<SnapshotStart> decode_snapshot_head(std::string_view in);
+
 // -- a record --
 
 using RecordHead = std::array<char, kRecordHeadBytes>;

@@ -28,7 +28,7 @@ struct LastBatch {
 struct JournalEnd {
   uint64_t next_sequence = 1;
   uint64_t next_segment = 1;
-  bool clean = true;  ///< the last record is `stopped`, or there is none
+  bool clean = true;  ///< the last record that was read is `stopped`, or there has never been one
   TornTail torn;
   LastBatch last_batch;
   std::vector<std::string>

@@ -19,21 +19,30 @@ std::string records_text(uint64_t first, uint64_t last) {
                        : "records " + std::to_string(first) + " to " + std::to_string(last);
 }
 
-/// One reading from the first segment to the last.
+/// One reading from the first segment that is needed to the last.
 class Examination {
  public:
-  Examination(FileSystem& files, std::vector<Segment> segments, const RecordVisitor& visit)
+  Examination(FileSystem& files, std::vector<Segment> segments, const RecordVisitor& visit,
+              JournalRange range)
       : files_(files),
         segments_(std::move(segments)),
         visit_(visit),
+        range_(range),
         buffer_(std::make_unique_for_overwrite<char[]>(FileWindow::kBufferBytes)) {
     found_.segments = segments_.size();
     if (!segments_.empty()) found_.end.next_segment = segments_.back().number + 1;
+    next() = range.after + 1;
+    for (size_t i = 0; i < segments_.size(); ++i) {
+      if (!segments_[i].counts() || *segments_[i].first_sequence > range.after + 1) continue;
+      begin_ = i;
+      next() = *segments_[i].first_sequence;
+    }
   }
 
   [[nodiscard]] Result<JournalFindings> run() {
     const Status read = read_segments();
     if (!read) return std::unexpected(read.error());
+    if (!found_.damage && next() <= range_.after) note_end_before(range_.after);
     found_.end.clean = !found_.damage && (next() == 1 || last_type_ == RecordType::stopped);
     return std::move(found_);
   }
@@ -42,8 +51,9 @@ class Examination {
   [[nodiscard]] uint64_t& next() { return found_.end.next_sequence; }
 
   [[nodiscard]] Status read_segments() {
-    size_t behind = 0;  // the segments from here on have no readable head, or count no longer
-    for (size_t i = 0; i < segments_.size() && !found_.damage; ++i) {
+    size_t behind = begin_;  // the segments from here on have no readable head, or count no longer
+    for (size_t i = begin_; i < segments_.size() && !found_.damage; ++i) {
+      if (next() > range_.up_to) return {};
       if (!segments_[i].counts()) continue;
       if (const Status read = read_segment(i, behind); !read) return read;
       behind = i + 1;
@@ -63,7 +73,7 @@ class Examination {
     FileWindow window(**file, {buffer_.get(), FileWindow::kBufferBytes});
     const Result<uint64_t> stopped = read_records(segment, window);
     if (!stopped) return std::unexpected(stopped.error());
-    if (next() == segment.void_from) return {};
+    if (next() == segment.void_from || next() > range_.up_to) return {};
     const Result<Remains> remains = search_remains(window, *stopped, next());
     if (!remains) return std::unexpected(remains.error());
     const bool torn = remains->end > *stopped;
@@ -76,7 +86,7 @@ class Examination {
   /// Visits the records that follow one another. Returns the place behind the last of them.
   [[nodiscard]] Result<uint64_t> read_records(const Segment& segment, FileWindow& window) {
     uint64_t offset = kSegmentHeadBytes;
-    while (next() < segment.void_from) {
+    while (next() < segment.void_from && next() <= range_.up_to) {
       const auto found = window.record_at(offset);
       if (!found) return std::unexpected(found.error());
       if (!*found || !follows(**found, segment)) break;
@@ -85,7 +95,9 @@ class Examination {
         return fail(segment.path + ": record " + std::to_string(next()) + " is of kind " +
                     std::to_string(static_cast<int>(record.type)) + ": a newer taut wrote it");
       }
-      if (const Status visited = visit_(record); !visited) return std::unexpected(visited.error());
+      if (next() > range_.after) {
+        if (const Status visited = visit_(record); !visited) return std::unexpected(visited.error());
+      }
       const uint64_t bytes = record_bytes(record.payload.size());
       LastBatch& last = found_.end.last_batch;
       if ((*found)->batch_index == 0) {
@@ -142,6 +154,15 @@ class Examination {
     return {};
   }
 
+  /// A snapshot says that there was more.
+  void note_end_before(uint64_t sequence) {
+    found_.damage = Damage{.what = records_text(next(), sequence) + " are missing: the journal ends before",
+                           .segment = found_.end.next_segment,
+                           .offset = 0,
+                           .sequence = next(),
+                           .sequence_max = sequence};
+  }
+
   [[nodiscard]] Status note_damage(size_t i, uint64_t offset) {
     uint64_t last = next();
     for (size_t j = i; j < segments_.size(); ++j) {
@@ -168,22 +189,25 @@ class Examination {
   FileSystem& files_;
   const std::vector<Segment> segments_;
   const RecordVisitor& visit_;
+  const JournalRange range_;
+  size_t begin_ = 0;  ///< the segments before hold nothing that is wanted
   const std::unique_ptr<char[]> buffer_;
   JournalFindings found_;
-  RecordType last_type_ = RecordType::stopped;
+  std::optional<RecordType> last_type_;  ///< of the last record that was read
 };
 
 }  // namespace
 
 Result<JournalFindings> examine_journal(FileSystem& files, const std::string& directory,
-                                        const RecordVisitor& visit) {
+                                        const RecordVisitor& visit, JournalRange range) {
   Result<std::vector<Segment>> segments = find_segments(files, directory);
   if (!segments) return std::unexpected(segments.error());
-  return Examination(files, *std::move(segments), visit).run();
+  return Examination(files, *std::move(segments), visit, range).run();
 }
 
-Result<JournalEnd> read_journal(FileSystem& files, const std::string& directory, const RecordVisitor& visit) {
-  Result<JournalFindings> found = examine_journal(files, directory, visit);
+Result<JournalEnd> read_journal(FileSystem& files, const std::string& directory, const RecordVisitor& visit,
+                                JournalRange range) {
+  Result<JournalFindings> found = examine_journal(files, directory, visit, range);
   if (!found) return std::unexpected(found.error());
   if (found->damage) {
     return fail(

@@ -37,15 +37,22 @@ struct JournalFindings {
   uint64_t segments = 0;  ///< files
 };
 
+/// Which records are wanted: from `after` + 1 to `up_to`. Those before may be there or not; what is behind is
+/// not looked at, and then `end` says nothing.
+struct JournalRange {
+  uint64_t after = 0;
+  uint64_t up_to = UINT64_MAX;
+};
+
 /// Reads the segments in `directory`; one that is not there holds no record. Other files in it are ignored.
 /// Blocks on the disk; 2 MiB of memory, whatever the journal's size. Error: a file or the directory cannot be
 /// read, a newer taut wrote it, or the visitor's own.
 [[nodiscard]] Result<JournalFindings> examine_journal(FileSystem& files, const std::string& directory,
-                                                      const RecordVisitor& visit);
+                                                      const RecordVisitor& visit, JournalRange range = {});
 
 /// The same for whoever builds upon the records: damage is an Error that names the place and the remedy. The
 /// records before it have been visited then.
 [[nodiscard]] Result<JournalEnd> read_journal(FileSystem& files, const std::string& directory,
-                                              const RecordVisitor& visit);
+                                              const RecordVisitor& visit, JournalRange range = {});
 
 }  // namespace taut::journal

@@ -8,6 +8,7 @@
 
 #include "journal/format.h"
 #include "journal/journal_reader.h"
+#include "journal/snapshot.h"
 
 namespace taut::journal {
 
@@ -112,11 +113,13 @@ class Cut {
 }  // namespace
 
 Result<JournalRepair> repair_journal(FileSystem& files, const std::string& directory) {
+  const Result<uint64_t> removed = removed_through(files, directory);
+  if (!removed) return std::unexpected(removed.error());
   JournalRepair repair;
   // Each round takes a segment away or ends one in front of its first bad byte, so there is a last one.
   while (true) {
     const Result<JournalFindings> found =
-        examine_journal(files, directory, [](const Record&) { return Status(); });
+        examine_journal(files, directory, [](const Record&) { return Status(); }, {.after = *removed});
     if (!found) return std::unexpected(found.error());
     repair.records = found->end.next_sequence - 1;
     if (!found->damage) return repair;

@@ -11,7 +11,7 @@
 namespace taut::journal {
 
 struct JournalRepair {
-  uint64_t records = 0;           ///< what remains: 1 to this
+  uint64_t records = 0;           ///< what remains: up to this
   uint64_t sequence_max = 0;      ///< the last record of which a trace was lost; at most `records`: none was
   std::vector<std::string> kept;  ///< files that hold what was taken away; empty: nothing was damaged
 };

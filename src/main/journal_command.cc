@@ -10,6 +10,7 @@
 #include "journal/format.h"
 #include "journal/journal_reader.h"
 #include "journal/journal_repair.h"
+#include "journal/snapshot.h"
 #include "main/command.h"
 #include "wire/json_escape.h"
 
@@ -94,21 +95,35 @@ int run_journal_check(Arguments arguments) {
     return exit_code;
   }
   PosixFileSystem files;
-  const auto found = journal::examine_journal(files, journal::journal_directory(data),
-                                              [](const journal::Record&) { return Status(); });
+  const auto nothing = [](const journal::Record&) { return Status(); };
+  const std::string directory = journal::journal_directory(data);
+  const auto snapshot = journal::find_snapshot(files, directory);
+  if (!snapshot) return complain(kCommand, snapshot.error().message, kExitFailed);
+  if (*snapshot) {
+    const auto read = journal::read_snapshot(files, **snapshot, nothing);
+    if (!read) return complain(kCommand, read.error().message, kExitFailed);
+  }
+  const auto removed = journal::removed_through(files, directory);
+  if (!removed) return complain(kCommand, removed.error().message, kExitFailed);
+  const auto found = journal::examine_journal(files, directory, nothing, {.after = *removed});
   if (!found) return complain(kCommand, found.error().message, kExitFailed);
   const journal::JournalEnd& end = found->end;
-  const std::string whole =
-      count(end.next_sequence - 1, "record") + " in " + count(found->segments, "segment");
+  const uint64_t records = end.next_sequence - 1 - *removed;
+  const std::string whole = count(records, "record") + " in " + count(found->segments, "segment");
   if (found->damage) {
     return complain(
         kCommand,
-        found->damage->what + "; " + count(end.next_sequence - 1, "record") +
+        found->damage->what + "; " + count(records, "record") +
             " before it can be read. taut journal repair cuts the journal off there and keeps what it "
             "takes away",
         kExitFailed);
   }
   std::puts((whole + (end.clean ? ", stopped cleanly" : ", not stopped cleanly")).c_str());
+  if (*snapshot) {
+    std::puts(
+        ((*snapshot)->path + ": whole, stands for the records up to " + std::to_string((*snapshot)->sequence))
+            .c_str());
+  }
   if (end.torn.bytes > 0) {
     std::puts((end.torn.file + ": torn at byte " + std::to_string(end.torn.offset) + ": " +
                count(end.torn.bytes, "byte") + " of a commit that never became durable")
@@ -126,14 +141,17 @@ int run_journal_dump(Arguments arguments) {
                     "own: sequence, time_ms\n"
                     "(since 1970), shard, type, payload. Changes nothing. Of a damaged journal it prints "
                     "what is before the damage,\n"
-                    "and ends with exit code 1.",
+                    "and ends with exit code 1. Records for which a snapshot stands may have been removed.",
                     arguments, data, exit_code)) {
     return exit_code;
   }
   PosixFileSystem files;
-  const auto read =
-      journal::read_journal(files, journal::journal_directory(data),
-                            [](const journal::Record& record) { return print(line_of(record)); });
+  const std::string directory = journal::journal_directory(data);
+  const auto removed = journal::removed_through(files, directory);
+  if (!removed) return complain(kCommand, removed.error().message, kExitFailed);
+  const auto read = journal::read_journal(
+      files, directory, [](const journal::Record& record) { return print(line_of(record)); },
+      {.after = *removed});
   const Status flushed = flush();
   if (!read) return complain(kCommand, read.error().message, kExitFailed);
   if (!flushed) return complain(kCommand, flushed.error().message, kExitFailed);
@@ -163,7 +181,7 @@ int run_journal_repair(Arguments arguments) {
   }
   const std::string remains = repair->records == 0
                                   ? "no record remains"
-                                  : "records 1 to " + std::to_string(repair->records) + " remain";
+                                  : "the records up to " + std::to_string(repair->records) + " remain";
   std::puts((remains + "; " + std::to_string(repair->records + 1) + " to " +
              std::to_string(repair->sequence_max) + " are lost")
                 .c_str());
