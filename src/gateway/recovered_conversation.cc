@@ -22,11 +22,10 @@ RecoveredConversation::~RecoveredConversation() {
   machine_.release_items(release);
 }
 
-template <class What>
-Status RecoveredConversation::keep(Result<void*> (chat::Conversation::*operation)(const What&, void*),
-                                   const What& what, std::string_view json) {
+template <class Take>
+Status RecoveredConversation::keep(std::string_view json, Take&& take) {
   auto body = std::make_unique<std::string>(json);
-  const Result<void*> taken = (machine_.*operation)(what, body.get());
+  const Result<void*> taken = take(body.get());
   if (!taken) return std::unexpected(taken.error());
   static_cast<void>(body.release());
   release(*taken);
@@ -34,11 +33,20 @@ Status RecoveredConversation::keep(Result<void*> (chat::Conversation::*operation
 }
 
 Status RecoveredConversation::restore(const chat::RestoredMessage& message, std::string_view json) {
-  return keep(&chat::Conversation::restore_message, message, json);
+  return keep(json, [&](void* body) { return machine_.restore_message(message, body); });
 }
 
 Status RecoveredConversation::restore(const chat::RestoredEvent& event, std::string_view json) {
-  return keep(&chat::Conversation::restore_event, event, json);
+  return keep(json, [&](void* body) { return machine_.restore_event(event, body); });
+}
+
+Status RecoveredConversation::keep_message(const chat::RestoredMessage& message, bool known,
+                                           std::string_view json) {
+  return keep(json, [&](void* body) { return machine_.keep_message(message, known, body); });
+}
+
+Status RecoveredConversation::keep_event(const chat::RestoredEvent& event, std::string_view json) {
+  return keep(json, [&](void* body) { return machine_.keep_event(event, body); });
 }
 
 Status RecoveredConversation::restore_mark(chat::Side side, chat::ReceiptLevel level, uint64_t seq) {

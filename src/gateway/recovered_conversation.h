@@ -30,6 +30,18 @@ class RecoveredConversation {
   [[nodiscard]] Status restore_mark(chat::Side side, chat::ReceiptLevel level, uint64_t seq);
   void start_epoch() { machine_.start_epoch(); }
 
+  // Of snapshots: the machine's operations.
+  [[nodiscard]] Status restore_image(const chat::ConversationImage& image) {
+    return machine_.restore_image(image);
+  }
+  [[nodiscard]] Status remember(chat::PartyKind kind, std::string_view sender,
+                                const chat::DedupWindow::Entry& entry) {
+    return machine_.remember(kind, sender, entry);
+  }
+  [[nodiscard]] Status keep_message(const chat::RestoredMessage& message, bool known, std::string_view json);
+  [[nodiscard]] Status keep_event(const chat::RestoredEvent& event, std::string_view json);
+
+  std::string group_name;  ///< the name of that in which it is, configured or not
   std::string visitor_id;
   std::string visitor_name;
   std::string subject;
@@ -44,9 +56,9 @@ class RecoveredConversation {
   bool regrouped = false;  ///< its group is not configured
 
  private:
-  template <class What>
-  [[nodiscard]] Status keep(Result<void*> (chat::Conversation::*operation)(const What&, void*),
-                            const What& what, std::string_view json);
+  /// take(body) hands the body to the machine.
+  template <class Take>
+  [[nodiscard]] static Status keep(std::string_view json, Take&& take);
 
   chat::Conversation machine_;
 };

@@ -45,7 +45,7 @@ std::vector<std::unique_ptr<RecoveredConversation>>& in_order(
 
 }  // namespace
 
-Recovery::Recovery(Options options) : options_(std::move(options)) {
+Recovery::Recovery(Options options) : options_(std::move(options)), hash_seed_(options_.hash_seed) {
   TAUT_ASSERT(!options_.groups.empty());
 }
 
@@ -54,6 +54,7 @@ Recovery::~Recovery() = default;
 Status Recovery::apply(const journal::Record& record) {
   const Status status = dispatch(record);
   if (!status) return in_record(record, status.error());
+  begun_ = true;
   ++counts_.records;
   latest_ms_ = std::max(latest_ms_, record.time_ms);
   stopped_ = record.type == journal::RecordType::stopped;
@@ -62,7 +63,7 @@ Status Recovery::apply(const journal::Record& record) {
 
 Status Recovery::dispatch(const journal::Record& record) {
   if (record.type == journal::RecordType::started) return apply_started(record);
-  if (stopped_ && counts_.records > 0) return fail("it comes behind `stopped` without `started`");
+  if (stopped_ && begun_) return fail("it comes behind `stopped` without `started`");
   switch (record.type) {
     case journal::RecordType::started:
     case journal::RecordType::stopped:
@@ -77,6 +78,10 @@ Status Recovery::dispatch(const journal::Record& record) {
       return apply_presence(record);
     case journal::RecordType::block:
       return apply_block(record);
+    case journal::RecordType::state:
+    case journal::RecordType::snapshot:
+    case journal::RecordType::remembered:
+      return fail("it belongs into a snapshot");
   }
   return fail("its type is " + std::to_string(static_cast<uint32_t>(record.type)) +
               ", which this version does not know");
@@ -111,26 +116,33 @@ void Recovery::forget_unopened() {
 Status Recovery::apply_conversation(const journal::Record& record) {
   wire::ConversationFacts facts;
   if (const Status read = reader_.read(record.payload, facts); !read) return read;
-  if (conversations_.contains(facts.conversation)) return fail("the conversation is there already");
-  if (partition_of_conversation(facts.conversation) != partition_of(Role::visitor, facts.visitor)) {
-    return fail("the conversation's name is not one for that visitor");
-  }
   Origin& origin = origins_[record.shard];
   while (origin.conversations >= options_.conversations_max && !origin.closed.empty()) {
     forget_oldest_closed(origin);
   }
+  const Result<RecoveredConversation*> added = add(facts, record.shard);
+  return added ? Status() : std::unexpected(added.error());
+}
+
+Result<RecoveredConversation*> Recovery::add(const wire::ConversationFacts& facts, uint16_t shard) {
+  if (conversations_.contains(facts.conversation)) return fail("the conversation is there already");
+  if (partition_of_conversation(facts.conversation) != partition_of(Role::visitor, facts.visitor)) {
+    return fail("the conversation's name is not one for that visitor");
+  }
   const std::optional<chat::GroupId> group = find_group(options_.groups, facts.group);
   auto conversation =
       std::make_unique<RecoveredConversation>(facts.conversation, group.value_or(0), options_.history_items);
+  conversation->group_name = facts.group;
   conversation->visitor_id = facts.visitor;
   conversation->visitor_name = facts.name;
   conversation->subject = facts.subject;
   conversation->attributes = facts.attributes;
-  conversation->origin = record.shard;
+  conversation->origin = shard;
   conversation->regrouped = !group;
+  RecoveredConversation* const added = conversation.get();
   conversations_.emplace(facts.conversation, std::move(conversation));
-  ++origin.conversations;
-  return {};
+  ++origins_[shard].conversations;
+  return added;
 }
 
 Result<RecoveredConversation*> Recovery::find(std::string_view id) {
@@ -151,53 +163,63 @@ void Recovery::forget_oldest_closed(Origin& origin) {
 
 // -- items --
 
+Result<Recovery::ItemRecord> Recovery::read_item(const journal::Record& record) {
+  if (const Status read = reader_.read(record.payload, item_); !read) return std::unexpected(read.error());
+  ItemRecord item{.message = std::get_if<wire::Message>(&item_), .event = std::get_if<wire::Event>(&item_)};
+  item.conversation = item.message != nullptr ? item.message->conversation : item.event->conversation;
+  const auto type = item.message != nullptr ? wire::ServerType::message : wire::ServerType::event;
+  if (const Status is = is_item(record.payload, type, item.conversation); !is)
+    return std::unexpected(is.error());
+  if ((item.message != nullptr ? item.message->epoch : item.event->epoch) > UINT32_MAX)
+    return fail("its epoch is out of range");
+  return item;
+}
+
+chat::RestoredMessage Recovery::restored(const wire::Message& message) const {
+  return {.epoch = static_cast<uint32_t>(message.epoch),
+          .seq = message.seq,
+          .ts_ms = static_cast<int64_t>(message.ts),
+          .sender = chat_term(message.from.kind),
+          .sender_id = message.from.id,
+          .id = hash_id(message.client_msg_id, hash_seed_),
+          .body_hash = hash_message(message.text, message.kind, hash_seed_),
+          .kind = chat_term(message.kind)};
+}
+
+/// `group`: to which the event gives it.
+chat::RestoredEvent Recovery::restored(const wire::Event& event, chat::GroupId group) {
+  return {.epoch = static_cast<uint32_t>(event.epoch),
+          .seq = event.seq,
+          .ts_ms = static_cast<int64_t>(event.ts),
+          .event = chat_term(event.event),
+          .agent = event.agent,
+          .group = group,
+          .owner_epoch = static_cast<uint32_t>(event.owner_epoch)};
+}
+
 Status Recovery::apply_item(const journal::Record& record) {
-  if (const Status read = reader_.read(record.payload, item_); !read) return read;
-  const auto* message = std::get_if<wire::Message>(&item_);
-  const auto* event = std::get_if<wire::Event>(&item_);
-  const std::string_view id = message != nullptr ? message->conversation : event->conversation;
-  const auto type = message != nullptr ? wire::ServerType::message : wire::ServerType::event;
-  if (const Status item = is_item(record.payload, type, id); !item) return item;
-  const Result<RecoveredConversation*> conversation = find(id);
+  const Result<ItemRecord> item = read_item(record);
+  if (!item) return std::unexpected(item.error());
+  const Result<RecoveredConversation*> conversation = find(item->conversation);
   if (!conversation) return std::unexpected(conversation.error());
   if (*conversation == nullptr) return {};
   ++counts_.items;
-  return message != nullptr ? apply_message(record, *message, **conversation)
-                            : apply_event(record, *event, **conversation);
-}
-
-Status Recovery::apply_message(const journal::Record& record, const wire::Message& message,
-                               RecoveredConversation& conversation) {
-  if (message.epoch > UINT32_MAX) return fail("its epoch is out of range");
-  return conversation.restore(
-      chat::RestoredMessage{.epoch = static_cast<uint32_t>(message.epoch),
-                            .seq = message.seq,
-                            .ts_ms = static_cast<int64_t>(message.ts),
-                            .sender = chat_term(message.from.kind),
-                            .sender_id = message.from.id,
-                            .id = hash_id(message.client_msg_id, options_.hash_seed),
-                            .body_hash = hash_message(message.text, message.kind, options_.hash_seed),
-                            .kind = chat_term(message.kind)},
-      record.payload);
+  if (item->message != nullptr) return (*conversation)->restore(restored(*item->message), record.payload);
+  return apply_event(record, *item->event, **conversation);
 }
 
 Status Recovery::apply_event(const journal::Record& record, const wire::Event& event,
                              RecoveredConversation& conversation) {
-  if (event.epoch > UINT32_MAX) return fail("its epoch is out of range");
   const bool to_queue = event.event == wire::EventKind::requeued ||
                         (event.event == wire::EventKind::transferred && event.agent.empty());
   const std::optional<chat::GroupId> group = find_group(options_.groups, event.group);
-  const Status restored =
-      conversation.restore(chat::RestoredEvent{.epoch = static_cast<uint32_t>(event.epoch),
-                                               .seq = event.seq,
-                                               .ts_ms = static_cast<int64_t>(event.ts),
-                                               .event = chat_term(event.event),
-                                               .agent = event.agent,
-                                               .group = to_queue ? group.value_or(0) : chat::kNoGroup,
-                                               .owner_epoch = static_cast<uint32_t>(event.owner_epoch)},
-                           record.payload);
-  if (!restored) return restored;
-  if (to_queue) conversation.regrouped = !group;
+  const Status status =
+      conversation.restore(restored(event, to_queue ? group.value_or(0) : chat::kNoGroup), record.payload);
+  if (!status) return status;
+  if (to_queue) {
+    conversation.group_name = event.group;
+    conversation.regrouped = !group;
+  }
   note(conversation, record.sequence, event);
   return {};
 }
@@ -285,7 +307,10 @@ Status Recovery::apply_block(const journal::Record& record) {
 Result<Recovered> Recovery::take(uint32_t shards, uint32_t conversations_max) {
   TAUT_ASSERT(shards > 0 && conversations_max > 0);
   forget_unopened();
-  Recovered recovered{.shards = std::vector<RecoveredShard>(shards), .words = {}, .latest_ms = latest_ms_};
+  Recovered recovered{.shards = std::vector<RecoveredShard>(shards),
+                      .words = {},
+                      .latest_ms = latest_ms_,
+                      .hash_seed = hash_seed_};
   const uint64_t open = static_cast<uint64_t>(
       std::ranges::count_if(conversations_, [](const auto& entry) { return !entry.second->closed(); }));
   if (open > uint64_t{shards} * conversations_max) {

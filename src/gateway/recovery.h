@@ -9,12 +9,14 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "chat/types.h"
 #include "gateway/recovered_conversation.h"
 #include "journal/record.h"
+#include "journal/snapshot.h"
 #include "wire/record_reader.h"
 
 namespace taut::gateway {
@@ -45,11 +47,13 @@ struct Recovered {
   /// The latest time of a record, since 1970. Names of conversations tell the start of their process: no
   /// later process may say that it started before this.
   int64_t latest_ms = 0;
+  uint64_t hash_seed = 0;  ///< for all shards
 };
 
-/// Main thread, before the shards start. Feed it all records in order, that of this very start included, then
-/// take() what came of them. Keeps what is kept live (per conversation `history_items` items and the ids that
-/// it remembers), so memory does not grow with the journal.
+/// Main thread, before the shards start. Feed it a snapshot's records, where there is one, and all records
+/// behind it in order, that of this very start included, then take() what came of them. Keeps what is kept
+/// live (per conversation `history_items` items and the ids that it remembers), so memory does not grow with
+/// the journal. Or write_snapshot() instead of take(), on any thread.
 ///
 /// A conversation of a group that is no longer configured goes to the first group.
 class Recovery {
@@ -60,7 +64,8 @@ class Recovery {
     /// are forgotten, as live. Live one shard keeps no more than this, so nothing is forgotten that was not.
     uint32_t conversations_max = 0;
     uint32_t history_items = 0;
-    uint64_t hash_seed = 0;  ///< that of all shards: ids and texts are remembered by it (message_hash.h)
+    /// By which ids and texts are remembered (message_hash.h), unless a snapshot says another.
+    uint64_t hash_seed = 0;
   };
 
   struct Counts {
@@ -76,9 +81,21 @@ class Recovery {
   Recovery& operator=(const Recovery&) = delete;
   ~Recovery();
 
+  /// A record of a snapshot, before all others. Error: as of apply(); or of finish_snapshot(), behind the
+  /// last, when something is missing.
+  [[nodiscard]] Status apply_snapshot(const journal::Record& record);
+  [[nodiscard]] Status finish_snapshot();
+
   /// Error: the record cannot have come behind those before it; names its number. Nothing more may be applied
   /// then.
   [[nodiscard]] Status apply(const journal::Record& record);
+
+  /// The last record is `stopped`, or there has been none.
+  [[nodiscard]] bool clean() const { return stopped_; }
+
+  /// All that a Recovery with the same options needs in place of the records so far. The same state gives the
+  /// same bytes. Error: the disk's.
+  [[nodiscard]] Status write_snapshot(journal::SnapshotWriter& writer) const;
 
   /// For so many shards, each of which keeps at most conversations_max; the longest closed ones are forgotten
   /// first. Error: more than that are open, over all shards. Once.
@@ -100,12 +117,21 @@ class Recovery {
   using ById =
       std::unordered_map<std::string, std::unique_ptr<RecoveredConversation>, IdHash, std::equal_to<>>;
 
+  /// An item's payload, read; one of the pointers is null.
+  struct ItemRecord {
+    const wire::Message* message = nullptr;
+    const wire::Event* event = nullptr;
+    std::string_view conversation = {};
+  };
+
   [[nodiscard]] Status dispatch(const journal::Record& record);
+  [[nodiscard]] Result<ItemRecord> read_item(const journal::Record& record);
+  [[nodiscard]] chat::RestoredMessage restored(const wire::Message& message) const;
+  [[nodiscard]] static chat::RestoredEvent restored(const wire::Event& event, chat::GroupId group);
+  [[nodiscard]] Result<RecoveredConversation*> add(const wire::ConversationFacts& facts, uint16_t shard);
   [[nodiscard]] Status apply_started(const journal::Record& record);
   [[nodiscard]] Status apply_conversation(const journal::Record& record);
   [[nodiscard]] Status apply_item(const journal::Record& record);
-  [[nodiscard]] Status apply_message(const journal::Record& record, const wire::Message& message,
-                                     RecoveredConversation& conversation);
   [[nodiscard]] Status apply_event(const journal::Record& record, const wire::Event& event,
                                    RecoveredConversation& conversation);
   [[nodiscard]] Status apply_receipts(const journal::Record& record);
@@ -115,11 +141,26 @@ class Recovery {
   /// nullptr: it was forgotten.
   [[nodiscard]] Result<RecoveredConversation*> find(std::string_view id);
   void note(RecoveredConversation& conversation, uint64_t sequence, const wire::Event& event);
+  [[nodiscard]] Status dispatch_snapshot(const journal::Record& record);
+  [[nodiscard]] Status apply_state(const journal::Record& record);
+  [[nodiscard]] Status apply_remembered(const journal::Record& record);
+  [[nodiscard]] Status apply_kept(const journal::Record& record);
+  [[nodiscard]] Status write_conversation(journal::SnapshotWriter& writer,
+                                          const RecoveredConversation& conversation) const;
   void forget_oldest_closed(Origin& origin);
   void forget_unopened();
   void share_out(std::vector<RecoveredShard>& shards);
 
+  /// Of a snapshot: the conversation whose items come, and from which message on it knows each sender.
+  struct Loading {
+    RecoveredConversation* conversation = nullptr;
+    uint64_t last_seq = 0;
+    std::map<std::pair<chat::PartyKind, std::string>, uint64_t> known_from;
+  };
+
   const Options options_;
+  uint64_t hash_seed_;
+  Loading loading_;
   wire::RecordReader reader_;
   wire::ItemObject item_;
   ById conversations_;
@@ -127,6 +168,7 @@ class Recovery {
   std::map<std::string, RecoveredWord, std::less<>> words_;
   std::map<std::string, int64_t, std::less<>> blocked_;
   size_t blocked_looked_at_ = 0;  ///< how many there were when those that had passed were last forgotten
+  bool begun_ = false;            ///< there was a snapshot or a record
   bool stopped_ = true;           ///< the record before was `stopped`, or there was none
   int64_t latest_ms_ = 0;
   Counts counts_;

@@ -16,6 +16,7 @@
 #include "gateway/conversations.h"
 #include "gateway/frame.h"
 #include "gateway/message_hash.h"
+#include "gateway/snapshot_testing.h"
 #include "hub/hand_turned_shard.h"
 #include "wire/record_json_testing.h"
 
@@ -26,8 +27,9 @@ using journal::RecordType;
 
 constexpr uint64_t kSeed = 42;
 
-/// Records by hand, numbered as the journal does.
-class RecoveryTest : public testing::Test {
+/// Records by hand, numbered as the journal does. With the parameter set every record is followed by a
+/// snapshot, and what is made of that goes on.
+class RecoveryTest : public testing::TestWithParam<bool> {
  protected:
   static constexpr uint32_t kConversationsMax = 4;
   static constexpr uint32_t kHistoryItems = 5;
@@ -36,9 +38,17 @@ class RecoveryTest : public testing::Test {
 
   /// What apply() says; empty: it was applied.
   std::string put(RecordType type, std::string_view payload, uint16_t shard = 0) {
-    const Status status = recovery.apply(
+    const Status status = recovery->apply(
         {.sequence = ++sequence, .time_ms = ++now_ms, .shard = shard, .type = type, .payload = payload});
+    if (status && GetParam()) go_on_from_a_snapshot();
     return status ? "" : status.error().message;
+  }
+  void go_on_from_a_snapshot() {
+    const std::string bytes = snapshot_bytes(*recovery);
+    auto other = recovery_of(bytes, options);
+    ASSERT_TRUE(other) << other.error().message;
+    EXPECT_EQ(snapshot_bytes(**other), bytes) << "nothing is lost";
+    recovery = *std::move(other);
   }
   std::string started(bool clean) {
     return put(RecordType::started, wire::payload_of(wire::Started{.version = "1", .clean = clean}));
@@ -97,7 +107,7 @@ class RecoveryTest : public testing::Test {
   }
 
   Recovered take(uint32_t shards = 1, uint32_t conversations_max = kConversationsMax) {
-    Result<Recovered> taken = recovery.take(shards, conversations_max);
+    Result<Recovered> taken = recovery->take(shards, conversations_max);
     EXPECT_TRUE(taken.has_value()) << taken.error().message;
     return taken ? std::move(*taken) : Recovered{.shards = std::vector<RecoveredShard>(shards)};
   }
@@ -111,21 +121,27 @@ class RecoveryTest : public testing::Test {
     return *static_cast<const std::string*>(conversation.machine().items().at(seq).body);
   }
 
-  Recovery recovery{{.groups = {"sales", "support"},
-                     .conversations_max = kConversationsMax,
-                     .history_items = kHistoryItems,
-                     .hash_seed = kSeed}};
+  const Recovery::Options options{.groups = {"sales", "support"},
+                                  .conversations_max = kConversationsMax,
+                                  .history_items = kHistoryItems,
+                                  .hash_seed = kSeed};
+  std::unique_ptr<Recovery> recovery = std::make_unique<Recovery>(options);
   uint64_t sequence = 0;
   int64_t now_ms = 1'000'000;
   uint64_t epoch = 1;
   std::map<std::string, uint64_t> seqs;
 };
 
+std::string suite_name(const testing::TestParamInfo<bool>& suite) {
+  return suite.param ? "ThroughSnapshots" : "OfTheJournal";
+}
+INSTANTIATE_TEST_SUITE_P(Gateway, RecoveryTest, testing::Bool(), suite_name);
+
 using Ids = std::vector<std::string>;
 
 // -- One conversation --
 
-TEST_F(RecoveryTest, AConversationIsAsItWas) {
+TEST_P(RecoveryTest, AConversationIsAsItWas) {
   const std::string id = id_of("v1");
   ASSERT_EQ(
       put(RecordType::conversation, wire::payload_of(wire::ConversationFacts{.conversation = id,
@@ -163,7 +179,7 @@ TEST_F(RecoveryTest, AConversationIsAsItWas) {
   EXPECT_EQ(recovered.latest_ms, now_ms);
 }
 
-TEST_F(RecoveryTest, OnlyTheLatestItemsAreKeptAndRepeatsOfOlderOnesAreKnown) {
+TEST_P(RecoveryTest, OnlyTheLatestItemsAreKeptAndRepeatsOfOlderOnesAreKnown) {
   const std::string id = open("v1");
   for (int i = 0; i < 20; ++i) ASSERT_EQ(message(id, "m" + std::to_string(i)), "");
   Recovered recovered = take();
@@ -188,7 +204,7 @@ TEST_F(RecoveryTest, OnlyTheLatestItemsAreKeptAndRepeatsOfOlderOnesAreKnown) {
   copy.release_items([](void*) {});
 }
 
-TEST_F(RecoveryTest, AReopenedOneIsOpenAgainBehindThoseOpenedBefore) {
+TEST_P(RecoveryTest, AReopenedOneIsOpenAgainBehindThoseOpenedBefore) {
   const std::string first = open("v1");
   close(first);
   const std::string second = open("v2");
@@ -200,7 +216,7 @@ TEST_F(RecoveryTest, AReopenedOneIsOpenAgainBehindThoseOpenedBefore) {
   EXPECT_TRUE(recovered.shards[0].closed.empty());
 }
 
-TEST_F(RecoveryTest, ClosedOnesKnowWhoHadThemAndWhetherTheyWereRated) {
+TEST_P(RecoveryTest, ClosedOnesKnowWhoHadThemAndWhetherTheyWereRated) {
   const std::string id = open("v1");
   ASSERT_EQ(event(id, wire::EventKind::assigned, 1, "a1"), "");
   ASSERT_EQ(event(id, wire::EventKind::accepted, 1, "a1"), "");
@@ -216,7 +232,7 @@ TEST_F(RecoveryTest, ClosedOnesKnowWhoHadThemAndWhetherTheyWereRated) {
   EXPECT_FALSE(rated.machine().owner());
 }
 
-TEST_F(RecoveryTest, ATransferGivesItToAnAgentOrToAGroup) {
+TEST_P(RecoveryTest, ATransferGivesItToAnAgentOrToAGroup) {
   const std::string id = open("v1");
   ASSERT_EQ(event(id, wire::EventKind::assigned, 1, "a1"), "");
   ASSERT_EQ(event(id, wire::EventKind::transferred, 2, "a2"), "");
@@ -233,7 +249,7 @@ TEST_F(RecoveryTest, ATransferGivesItToAnAgentOrToAGroup) {
 
 // -- Starts --
 
-TEST_F(RecoveryTest, EachUncleanStartBeginsAnEpochWhetherOrNotAnItemFollows) {
+TEST_P(RecoveryTest, EachUncleanStartBeginsAnEpochWhetherOrNotAnItemFollows) {
   const std::string id = open("v1");
   crash();
   crash();
@@ -251,7 +267,7 @@ TEST_F(RecoveryTest, EachUncleanStartBeginsAnEpochWhetherOrNotAnItemFollows) {
   EXPECT_EQ(machine.plan_resume(3, 3).gaps[0].reason, chat::GapReason::ahead);
 }
 
-TEST_F(RecoveryTest, ACleanStartGoesOnInTheSameEpoch) {
+TEST_P(RecoveryTest, ACleanStartGoesOnInTheSameEpoch) {
   const std::string id = open("v1");
   ASSERT_EQ(stopped(), "");
   ASSERT_EQ(started(true), "");
@@ -259,7 +275,7 @@ TEST_F(RecoveryTest, ACleanStartGoesOnInTheSameEpoch) {
   EXPECT_EQ(take().shards[0].open[0]->machine().epoch(), 1U);
 }
 
-TEST_F(RecoveryTest, AConversationWithoutItsFirstItemNeverWas) {
+TEST_P(RecoveryTest, AConversationWithoutItsFirstItemNeverWas) {
   ASSERT_EQ(created("v1"), "");
   crash();
   ASSERT_EQ(created("v2"), "");
@@ -270,7 +286,7 @@ TEST_F(RecoveryTest, AConversationWithoutItsFirstItemNeverWas) {
 
 // -- What is inconsistent --
 
-TEST_F(RecoveryTest, ErrorsNameTheRecordAndWhatIsWrong) {
+TEST_P(RecoveryTest, ErrorsNameTheRecordAndWhatIsWrong) {
   const std::string id = open("v1");
   EXPECT_EQ(put(RecordType::item, message_json(id, 1, 7, "m1")), "record 4: seq 7 does not follow 1");
   EXPECT_EQ(put(RecordType::item, message_json(id, 2, 2, "m1")), "record 5: epoch 2 where 1 is due");
@@ -291,7 +307,7 @@ TEST_F(RecoveryTest, ErrorsNameTheRecordAndWhatIsWrong) {
             "record 13: status: is not a word of the protocol");
 }
 
-TEST_F(RecoveryTest, AnItemMustBeOneOfWhichAFrameCanBeMade) {
+TEST_P(RecoveryTest, AnItemMustBeOneOfWhichAFrameCanBeMade) {
   const std::string id = open("v1");
   std::string json = message_json(id, 1, 2, "m1");
   json.insert(1, " ");
@@ -301,7 +317,7 @@ TEST_F(RecoveryTest, AnItemMustBeOneOfWhichAFrameCanBeMade) {
   EXPECT_EQ(put(RecordType::item, message_json(id, 1, 2, "m1", text)), "record 5: the item is too long");
 }
 
-TEST_F(RecoveryTest, StartsSayWhetherTheyAreClean) {
+TEST_P(RecoveryTest, StartsSayWhetherTheyAreClean) {
   EXPECT_EQ(started(true), "record 2: it says clean, but the record before is not `stopped`");
   EXPECT_EQ(stopped(), "");
   EXPECT_EQ(started(false),
@@ -311,7 +327,7 @@ TEST_F(RecoveryTest, StartsSayWhetherTheyAreClean) {
 
 // -- How much is kept --
 
-TEST_F(RecoveryTest,
+TEST_P(RecoveryTest,
        OfMoreConversationsThanAShardKeepsTheLongestClosedAreForgottenAndWhatComesOfThemSkipped) {
   const std::string first = open("v1");
   const std::string second = open("v2");
@@ -319,24 +335,24 @@ TEST_F(RecoveryTest,
   close(first);
   Ids later;
   for (int i = 0; i < 3; ++i) later.push_back(open("w" + std::to_string(i)));
-  EXPECT_EQ(recovery.counts().forgotten, 1U);
+  EXPECT_EQ(recovery->counts().forgotten, 1U);
   EXPECT_EQ(event(second, wire::EventKind::rated), "");
-  EXPECT_EQ(recovery.counts().skipped, 1U);
+  EXPECT_EQ(recovery->counts().skipped, 1U);
   EXPECT_EQ(open("other", 1, "sales", 1), id_of("other")) << "another shard's room";
   const Recovered recovered = take(1, 100);
   EXPECT_EQ(ids(recovered.shards[0].closed), Ids{first});
   EXPECT_EQ(recovered.shards[0].open.size(), 4U);
 }
 
-TEST_F(RecoveryTest, WhatIsForgottenIsNotLookedForAgain) {
+TEST_P(RecoveryTest, WhatIsForgottenIsNotLookedForAgain) {
   for (uint64_t n = 1; n <= 50; ++n) close(open("v1", n));
-  EXPECT_EQ(recovery.counts().forgotten, 50U - kConversationsMax);
+  EXPECT_EQ(recovery->counts().forgotten, 50U - kConversationsMax);
   const Recovered recovered = take();
   ASSERT_EQ(recovered.shards[0].closed.size(), kConversationsMax);
   EXPECT_EQ(recovered.shards[0].closed.back()->machine().id(), id_of("v1", 50));
 }
 
-TEST_F(RecoveryTest, EachShardTakesWhatIsAtHomeThereAndNoMoreThanItKeeps) {
+TEST_P(RecoveryTest, EachShardTakesWhatIsAtHomeThereAndNoMoreThanItKeeps) {
   constexpr uint32_t kShards = 3;
   Ids opened;
   Ids closed;
@@ -363,9 +379,9 @@ TEST_F(RecoveryTest, EachShardTakesWhatIsAtHomeThereAndNoMoreThanItKeeps) {
   EXPECT_EQ(numbers, opened.size());
 }
 
-TEST_F(RecoveryTest, MoreOpenOnesThanFitAreAnErrorAndNoneIsDropped) {
+TEST_P(RecoveryTest, MoreOpenOnesThanFitAreAnErrorAndNoneIsDropped) {
   for (int i = 0; i < 3; ++i) open("v" + std::to_string(i));
-  const Result<Recovered> taken = recovery.take(1, 2);
+  const Result<Recovered> taken = recovery->take(1, 2);
   ASSERT_FALSE(taken.has_value());
   EXPECT_EQ(taken.error().message,
             "3 conversations are open in the journal, and conversations-max allows 2: raise it");
@@ -373,7 +389,7 @@ TEST_F(RecoveryTest, MoreOpenOnesThanFitAreAnErrorAndNoneIsDropped) {
 
 // -- Groups, agents, blocks --
 
-TEST_F(RecoveryTest, ConversationsOfAGroupThatIsGoneGoToTheFirstAndAreCounted) {
+TEST_P(RecoveryTest, ConversationsOfAGroupThatIsGoneGoToTheFirstAndAreCounted) {
   open("v1", 1, "gone");
   const std::string back = open("v2", 1, "gone");
   ASSERT_EQ(event(back, wire::EventKind::assigned, 1, "a1"), "");
@@ -386,10 +402,10 @@ TEST_F(RecoveryTest, ConversationsOfAGroupThatIsGoneGoToTheFirstAndAreCounted) {
   std::vector<chat::GroupId> groups;
   for (const auto& one : recovered.shards[0].open) groups.push_back(one->machine().group());
   EXPECT_EQ(groups, (std::vector<chat::GroupId>{0, 1, 0, 0}));
-  EXPECT_EQ(recovery.counts().regrouped, 3U);
+  EXPECT_EQ(recovery->counts().regrouped, 3U);
 }
 
-TEST_F(RecoveryTest, TheLastWordOfEachAgentCounts) {
+TEST_P(RecoveryTest, TheLastWordOfEachAgentCounts) {
   using wire::PresenceStatus;
   const auto say = [&](std::string_view agent, PresenceStatus status, uint32_t capacity) {
     ASSERT_EQ(put(RecordType::presence, wire::payload_of(wire::PresenceSet{
@@ -408,7 +424,7 @@ TEST_F(RecoveryTest, TheLastWordOfEachAgentCounts) {
   EXPECT_EQ(recovered.words[0].capacity, chat::Dispatcher::kTokenCapacity);
 }
 
-TEST_F(RecoveryTest, BlocksAreKnownAtTheVisitorsHomeAndThoseThatPassedAreForgotten) {
+TEST_P(RecoveryTest, BlocksAreKnownAtTheVisitorsHomeAndThoseThatPassedAreForgotten) {
   const auto block = [&](std::string_view visitor, int64_t until_ms) {
     ASSERT_EQ(put(RecordType::block, wire::payload_of(wire::VisitorBlocked{
                                          .visitor = visitor, .until_ms = static_cast<uint64_t>(until_ms)})),
@@ -434,7 +450,7 @@ TEST_F(RecoveryTest, BlocksAreKnownAtTheVisitorsHomeAndThoseThatPassedAreForgott
 
 // -- On its shard --
 
-TEST_F(RecoveryTest, ARecordGetsFactsStateAndFramesOfTheVeryBytes) {
+TEST_P(RecoveryTest, ARecordGetsFactsStateAndFramesOfTheVeryBytes) {
   const std::string id = open("v1", 1, "support");
   ASSERT_EQ(message(id, "m1"), "");
   ASSERT_EQ(event(id, wire::EventKind::assigned, 1, "a1"), "");

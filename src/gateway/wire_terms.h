@@ -90,6 +90,9 @@ TAUT_SAME_NUMBER(Presence, PresenceStatus, offline);
   }
   return wire::ErrorCode::forbidden;
 }
+[[nodiscard]] constexpr chat::ConversationState chat_term(wire::ConversationState value) {
+  return static_cast<chat::ConversationState>(value);
+}
 [[nodiscard]] constexpr chat::ItemKind chat_term(wire::ItemKind value) {
   return static_cast<chat::ItemKind>(value);
 }

@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <charconv>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,57 @@ namespace {
 namespace dom = simdjson::dom;
 
 enum class Need : bool { optional, required };
+
+bool read_hexadecimal(const dom::element& value, std::span<uint64_t> out) {
+  constexpr size_t kDigits = 16;
+  std::string_view text;
+  if (value.get_string().get(text) != simdjson::SUCCESS || text.size() != out.size() * kDigits) return false;
+  for (uint64_t& word : out) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + kDigits, word, 16);
+    if (error != std::errc() || end != text.data() + kDigits) return false;
+    text.remove_prefix(kDigits);
+  }
+  return true;
+}
+
+// -- elements of lists --
+
+bool read_number(const dom::element& value, uint64_t& out, uint64_t most = kIntegerMax) {
+  return value.get_uint64().get(out) == simdjson::SUCCESS && out <= most;
+}
+bool read_number(const dom::element& value, uint32_t& out) {
+  uint64_t wide = 0;
+  const bool fits = read_number(value, wide, UINT32_MAX);
+  out = static_cast<uint32_t>(wide);
+  return fits;
+}
+
+bool read_word(const dom::element& value, PartyKind& out) {
+  std::string_view text;
+  if (value.get_string().get(text) != simdjson::SUCCESS) return false;
+  const std::optional<PartyKind> kind = value_of(text, PartyKind::system);
+  out = kind.value_or(out);
+  return kind.has_value();
+}
+
+bool read_element(const dom::array& parts, EpochSpan& out) {
+  return parts.size() == 3 && read_number(parts.at(0).value_unsafe(), out.first) &&
+         read_number(parts.at(1).value_unsafe(), out.epoch) &&
+         read_number(parts.at(2).value_unsafe(), out.last);
+}
+
+bool read_element(const dom::array& parts, KnownSender& out) {
+  return parts.size() == 3 && read_word(parts.at(0).value_unsafe(), out.kind) &&
+         parts.at(1).value_unsafe().get_string().get(out.id) == simdjson::SUCCESS &&
+         (valid_id(out.id) || out.id.empty()) && read_number(parts.at(2).value_unsafe(), out.first_seq);
+}
+
+bool read_element(const dom::array& parts, KnownMessage& out) {
+  return parts.size() == 4 && read_number(parts.at(0).value_unsafe(), out.seq) &&
+         read_number(parts.at(1).value_unsafe(), out.epoch) &&
+         read_number(parts.at(2).value_unsafe(), out.ts) &&
+         read_hexadecimal(parts.at(3).value_unsafe(), out.hashes);
+}
 
 /// Takes the members of one object into fields; the first that does not fit is what error() says.
 class Members {
@@ -58,6 +110,27 @@ class Members {
       return known.has_value();
     });
   }
+  /// `count` words of 64 bits, 16 hexadecimal digits for each.
+  Members& hexadecimal(std::string_view name, std::span<uint64_t> out) {
+    return take(name, Need::required, "must be hexadecimal digits",
+                [&](const dom::element& value) { return read_hexadecimal(value, out); });
+  }
+  /// An array of arrays, each of which `read` makes an element of.
+  template <class T>
+  Members& list(std::string_view name, std::vector<T>& out, bool (*read)(const dom::array&, T&)) {
+    return take(name, Need::required, "must be a list of lists with what belongs there",
+                [&](const dom::element& value) {
+                  dom::array elements;
+                  if (value.get_array().get(elements) != simdjson::SUCCESS) return false;
+                  out.clear();
+                  for (const dom::element element : elements) {
+                    dom::array parts;
+                    if (element.get_array().get(parts) != simdjson::SUCCESS) return false;
+                    if (!read(parts, out.emplace_back())) return false;
+                  }
+                  return true;
+                });
+  }
   Members& object(std::string_view name, dom::object& out, Need need = Need::required) {
     return take(name, need, "must be an object",
                 [&](const dom::element& value) { return value.get_object().get(out) == simdjson::SUCCESS; });
@@ -95,6 +168,22 @@ std::string_view raw_member_of(std::string_view json, const dom::object& object,
     ++place;
   }
   return raw_member(json, place);
+}
+
+Status read_facts(std::string_view payload, const dom::object& object, ConversationFacts& out) {
+  out = {};
+  dom::object attributes;
+  const Status status = Members(object, "")
+                            .id("conversation", out.conversation)
+                            .id("group", out.group)
+                            .id("visitor", out.visitor)
+                            .text("name", out.name, Need::optional)
+                            .text("subject", out.subject, Need::optional)
+                            .object("attributes", attributes, Need::optional)
+                            .status();
+  const bool has_attributes = object.at_key("attributes").error() == simdjson::SUCCESS;
+  if (status && has_attributes) out.attributes = raw_member_of(payload, object, "attributes");
+  return status;
 }
 
 Status read_message(const dom::object& object, Message& out) {
@@ -139,6 +228,9 @@ struct RecordReader::Impl {
 
   dom::parser parser;
   std::vector<char> padded;  ///< the payload with the parser's slack behind
+  std::vector<EpochSpan> epochs;
+  std::vector<KnownSender> senders;
+  std::vector<KnownMessage> messages;
 };
 
 Result<dom::object> RecordReader::Impl::parse(std::string_view payload) {
@@ -165,19 +257,7 @@ Status RecordReader::read(std::string_view payload, Started& out) {
 Status RecordReader::read(std::string_view payload, ConversationFacts& out) {
   const Result<dom::object> object = impl_->parse(payload);
   if (!object) return std::unexpected(object.error());
-  out = {};
-  dom::object attributes;
-  const Status status = Members(*object, "")
-                            .id("conversation", out.conversation)
-                            .id("group", out.group)
-                            .id("visitor", out.visitor)
-                            .text("name", out.name, Need::optional)
-                            .text("subject", out.subject, Need::optional)
-                            .object("attributes", attributes, Need::optional)
-                            .status();
-  const bool has_attributes = object->at_key("attributes").error() == simdjson::SUCCESS;
-  if (status && has_attributes) out.attributes = raw_member_of(payload, *object, "attributes");
-  return status;
+  return read_facts(payload, *object, out);
 }
 
 Status RecordReader::read(std::string_view payload, ItemObject& out) {
@@ -219,6 +299,62 @@ Status RecordReader::read(std::string_view payload, VisitorBlocked& out) {
   if (!object) return std::unexpected(object.error());
   out = {};
   return Members(*object, "").id("visitor", out.visitor).number("until_ms", out.until_ms).status();
+}
+
+// -- snapshots --
+
+Status RecordReader::read(std::string_view payload, SnapshotFacts& out) {
+  const Result<dom::object> object = impl_->parse(payload);
+  if (!object) return std::unexpected(object.error());
+  out = {};
+  return Members(*object, "")
+      .hexadecimal("hash_seed", {&out.hash_seed, 1})
+      .boolean("stopped", out.stopped)
+      .number("latest_ms", out.latest_ms)
+      .number("forgotten", out.forgotten)
+      .status();
+}
+
+Status RecordReader::read(std::string_view payload, Standing& out) {
+  const Result<dom::object> object = impl_->parse(payload);
+  if (!object) return std::unexpected(object.error());
+  out = {};
+  if (const Status facts = read_facts(payload, *object, out.facts); !facts) return facts;
+  const Status status = Members(*object, "")
+                            .word("state", out.state, ConversationState::closed)
+                            .number("opening", out.opening, Need::required)
+                            .number("rated_opening", out.rated_opening, Need::required)
+                            .number("owner_epoch", out.owner_epoch, Need::required)
+                            .id("owner", out.owner, Need::optional)
+                            .number("owned_since", out.owned_since, Need::required)
+                            .id("agent", out.agent, Need::optional)
+                            .number("visitor_delivered", out.marks.visitor_delivered)
+                            .number("visitor_read", out.marks.visitor_read)
+                            .number("agent_delivered", out.marks.agent_delivered)
+                            .number("agent_read", out.marks.agent_read)
+                            .number("first_seq", out.first_seq)
+                            .number("opened_at", out.opened_at)
+                            .number("closed_at", out.closed_at)
+                            .list("epochs", impl_->epochs, &read_element)
+                            .list("senders", impl_->senders, &read_element)
+                            .status();
+  out.epochs = impl_->epochs;
+  out.senders = impl_->senders;
+  return status;
+}
+
+Status RecordReader::read(std::string_view payload, KnownMessages& out) {
+  const Result<dom::object> object = impl_->parse(payload);
+  if (!object) return std::unexpected(object.error());
+  out = {};
+  const Status status = Members(*object, "")
+                            .id("conversation", out.conversation)
+                            .word("kind", out.kind, PartyKind::system)
+                            .id("sender", out.sender, Need::optional)
+                            .list("messages", impl_->messages, &read_element)
+                            .status();
+  out.messages = impl_->messages;
+  return status;
 }
 
 }  // namespace taut::wire

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "wire/chat_writer.h"
 #include "wire/record_json.h"
+#include "wire/snapshot_json.h"
 
 namespace taut::wire {
 
@@ -34,6 +35,10 @@ class RecordReader {
   [[nodiscard]] Status read(std::string_view payload, Marks& out);
   [[nodiscard]] Status read(std::string_view payload, PresenceSet& out);
   [[nodiscard]] Status read(std::string_view payload, VisitorBlocked& out);
+  // Of snapshots; the spans hold as the views do.
+  [[nodiscard]] Status read(std::string_view payload, SnapshotFacts& out);
+  [[nodiscard]] Status read(std::string_view payload, Standing& out);
+  [[nodiscard]] Status read(std::string_view payload, KnownMessages& out);
 
  private:
   struct Impl;
