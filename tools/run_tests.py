@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / ".cache" / "log"
 CORES = os.cpu_count() or 1
-FUZZ_SECONDS = 60  # per target; two targets at a time on two cores
+FUZZ_SECONDS = 30  # per target; two targets at a time on two cores
 FUZZ_SECONDS_LONG = 900
 STAGE_SECONDS_MAX = 1_800  # a stage that hangs is ended and counts as failed
 QUIET_SECONDS = 30  # without a terminal: one line of progress so often

@@ -24,6 +24,11 @@ void name_this_thread(const std::string& name) {
   pthread_setname_np(pthread_self(), name.substr(0, kNameBytesMax).c_str());
 }
 
+void run_when_idle() {
+  const sched_param none{};
+  pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
+}
+
 void set_exact_timers() {
   prctl(PR_SET_TIMERSLACK, 1UL);
 }

@@ -12,6 +12,9 @@ namespace taut {
 [[nodiscard]] Status pin_this_thread(int cpu);
 /// The name that top, perf and gdb show; cut to 15 bytes.
 void name_this_thread(const std::string& name);
+/// The calling thread gets what all others leave of the processors, and no more: whoever wakes runs before
+/// it. Where that is not allowed nothing changes.
+void run_when_idle();
 /// Timers of the calling thread fire within 1 ns of slack instead of 50 µs.
 void set_exact_timers();
 

@@ -9,21 +9,24 @@
 #include "base/result.h"
 #include "core/log_ring.h"
 #include "gateway/committer.h"
+#include "gateway/compactor.h"
 #include "gateway/layout.h"
 #include "gateway/open_journal.h"
 #include "gateway/settings.h"
 
 namespace taut::gateway {
 
-/// Main thread only, but for the committer.
+/// Main thread only, but for the committer and the compactor.
 class JournalService {
  public:
-  /// As open_journal().
+  /// As open_journal(). `leaving` is 1 from the moment at which the server is told to stop. All references
+  /// outlive it.
   [[nodiscard]] static Result<std::unique_ptr<JournalService>> open(FileSystem& files,
                                                                     const Settings& settings,
                                                                     const Layout& layout, uint64_t hash_seed,
-                                                                    int64_t wall_ms);
-  JournalService(const Settings& settings, const Layout& layout, OpenedJournal opened);
+                                                                    int64_t wall_ms, const Cell& leaving);
+  JournalService(FileSystem& files, const Settings& settings, const Layout& layout, OpenedJournal opened,
+                 const Cell& leaving);
 
   /// What was before; once.
   [[nodiscard]] Recovered take_recovered() { return std::exchange(opened_.recovered, {}); }
@@ -34,12 +37,17 @@ class JournalService {
   /// and that this is the end.
   [[nodiscard]] Committer& committer() { return committer_; }
   [[nodiscard]] const CommitterMetrics& metrics() const { return metrics_; }
+  /// Runs on a thread of its own, which ends before the committer's.
+  [[nodiscard]] Compactor& compactor() { return compactor_; }
+  [[nodiscard]] const CompactorMetrics& compactor_metrics() const { return compactor_metrics_; }
 
  private:
   const Settings& settings_;
   OpenedJournal opened_;
   CommitterMetrics metrics_;
+  CompactorMetrics compactor_metrics_;
   Committer committer_;
+  Compactor compactor_;
 };
 
 }  // namespace taut::gateway

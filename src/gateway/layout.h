@@ -7,15 +7,16 @@
 
 namespace taut::gateway {
 
-/// Chat shards 0 … chat_shards - 1, the first of which has the dispatcher, then the HTTP service, then the
-/// committer of the journal, if there is one.
+/// Chat shards 0 … chat_shards - 1, the first of which has the dispatcher, then the HTTP service, then, if
+/// there is a journal, its committer and its compactor.
 struct Layout {
   uint32_t chat_shards = 1;
   bool journal = false;
   [[nodiscard]] ShardId dispatcher() const { return 0; }
   [[nodiscard]] ShardId http_service() const { return chat_shards; }
   [[nodiscard]] ShardId committer() const { return journal ? chat_shards + 1 : kNobody; }
-  [[nodiscard]] uint32_t members() const { return chat_shards + (journal ? 2 : 1); }
+  [[nodiscard]] ShardId compactor() const { return journal ? chat_shards + 2 : kNobody; }
+  [[nodiscard]] uint32_t members() const { return chat_shards + (journal ? 3 : 1); }
 };
 
 }  // namespace taut::gateway

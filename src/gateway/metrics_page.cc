@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <span>
 #include <string_view>
 
 #include "core/allocation_counter.h"
@@ -179,6 +180,20 @@ constexpr std::array kCommitterRows{
                               &CommitterMetrics::refusing},
 };
 
+constexpr std::array kCompactorRows{
+    CellRow<CompactorMetrics>{"taut_journal_snapshots_total", "counter",
+                              "Snapshots made, which let a start skip the records before",
+                              &CompactorMetrics::snapshots},
+    CellRow<CompactorMetrics>{"taut_journal_snapshot_bytes", "gauge", "Size of the latest",
+                              &CompactorMetrics::snapshot_bytes},
+    CellRow<CompactorMetrics>{"taut_journal_snapshot_record", "gauge",
+                              "The last record that a snapshot stands for", &CompactorMetrics::covered},
+    CellRow<CompactorMetrics>{"taut_journal_segments_removed_total", "counter",
+                              "Files that a snapshot made superfluous", &CompactorMetrics::removed},
+    CellRow<CompactorMetrics>{"taut_journal_snapshot_failures_total", "counter",
+                              "Attempts at a snapshot that failed", &CompactorMetrics::failures},
+};
+
 constexpr std::array<std::pair<std::string_view, Cell ShardMetrics::*>, 6> kTimes{{
     {"poll", &ShardMetrics::poll_ns},
     {"parse", &ShardMetrics::parse_ns},
@@ -237,11 +252,16 @@ void add_times(Page& page, const std::vector<MetricsSource>& sources, Histogram<
   add_summary(page, sum, name, label);
 }
 
-void add_journal(Page& page, const CommitterMetrics& committer, Histogram<>& sum) {
-  for (const CellRow<CommitterMetrics>& row : kCommitterRows) {
+template <class M>
+void add_cells(Page& page, const M& cells, std::span<const CellRow<M>> rows) {
+  for (const CellRow<M>& row : rows) {
     page.head(row.name, row.type, row.help);
-    page.value(row.name, {}, static_cast<double>((committer.*row.cell).load()));
+    page.value(row.name, {}, static_cast<double>((cells.*row.cell).load()));
   }
+}
+
+void add_journal(Page& page, const CommitterMetrics& committer, Histogram<>& sum) {
+  add_cells<CommitterMetrics>(page, committer, kCommitterRows);
   page.head("taut_journal_commit_seconds", "summary", "Time that the disk took for one of these writes");
   sum.reset();
   sum.merge(committer.commit_ns);
@@ -299,6 +319,9 @@ std::string metrics_page(const std::vector<MetricsSource>& sources) {
             [](const GatewayMetrics& m) -> const LiveHistogram& { return m.message_ns; });
   for (const MetricsSource& source : sources) {
     if (source.committer != nullptr) add_journal(page, *source.committer, sum);
+  }
+  for (const MetricsSource& source : sources) {
+    if (source.compactor != nullptr) add_cells<CompactorMetrics>(page, *source.compactor, kCompactorRows);
   }
   add_memory(page, sources);
   return page.take();

@@ -8,6 +8,7 @@
 #include "core/log_ring.h"
 #include "core/shard_metrics.h"
 #include "gateway/committer.h"
+#include "gateway/compactor.h"
 #include "gateway/gateway_metrics.h"
 
 namespace taut::gateway {
@@ -19,6 +20,7 @@ struct MetricsSource {
   const GatewayMetrics* gateway = nullptr;
   const LogRing* log = nullptr;
   const CommitterMetrics* committer = nullptr;
+  const CompactorMetrics* compactor = nullptr;
 };
 
 /// Reads cells that their owners go on writing, so sums may be a moment old. Not on a chat shard: it

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "gateway/compaction.h"
 #include "journal/format.h"
 #include "journal/journal_reader.h"
 #include "wire/record_json.h"
@@ -20,21 +21,29 @@ namespace {
 
 }  // namespace
 
+Recovery::Options recovery_options(const Settings& settings, uint64_t hash_seed) {
+  return {.groups = settings.groups,
+          .conversations_max = settings.conversations_max,
+          .history_items = settings.history_items,
+          .hash_seed = hash_seed};
+}
+
 Result<OpenedJournal> open_journal(FileSystem& files, const Settings& settings, uint32_t shards,
                                    uint64_t hash_seed, int64_t wall_ms) {
   const std::string directory = journal::journal_directory(settings.data);
   const uint32_t conversations_max = conversations_per_shard(settings, shards);
-  Recovery recovery({.groups = settings.groups,
-                     .conversations_max = settings.conversations_max,
-                     .history_items = settings.history_items,
-                     .hash_seed = hash_seed});
+  Recovery recovery(recovery_options(settings, hash_seed));
+  const Result<uint64_t> covered = read_newest_snapshot(files, directory, recovery);
+  if (!covered) return std::unexpected(covered.error());
   const Result<journal::JournalEnd> end = journal::read_journal(
-      files, directory, [&recovery](const journal::Record& record) { return recovery.apply(record); });
+      files, directory, [&recovery](const journal::Record& record) { return recovery.apply(record); },
+      {.after = *covered});
   if (!end) return std::unexpected(end.error());
   Result<journal::JournalWriter> writer = journal::JournalWriter::open(
       files, {.directory = directory, .segment_bytes = settings.journal_segment_bytes}, *end);
   if (!writer) return std::unexpected(writer.error());
-  const std::string payload = started_payload(end->clean);
+  const bool clean = recovery.clean();
+  const std::string payload = started_payload(clean);
   const journal::Record record{.sequence = end->next_sequence,
                                .time_ms = wall_ms,
                                .type = journal::RecordType::started,
@@ -46,7 +55,8 @@ Result<OpenedJournal> open_journal(FileSystem& files, const Settings& settings, 
   if (!recovered) return std::unexpected(recovered.error());
   return OpenedJournal{.recovered = std::move(*recovered),
                        .counts = recovery.counts(),
-                       .clean = end->clean,
+                       .covered = *covered,
+                       .clean = clean,
                        .writer = std::move(*writer)};
 }
 

@@ -15,9 +15,13 @@ namespace taut::gateway {
 struct OpenedJournal {
   Recovered recovered;
   Recovery::Counts counts;
-  bool clean = true;  ///< the server before this one was stopped well, or there was none
+  uint64_t covered = 0;  ///< a snapshot stood for the records up to this one; 0: there was none
+  bool clean = true;     ///< the server before this one was stopped well, or there was none
   journal::JournalWriter writer;
 };
+
+/// What all of a journal's readers agree on.
+[[nodiscard]] Recovery::Options recovery_options(const Settings& settings, uint64_t hash_seed);
 
 /// In the data directory of the settings, for so many shards. When it returns, this start is on the disk:
 /// what a crash from now on undoes is told from what an earlier one did. `hash_seed` as for Recovery. Blocks.

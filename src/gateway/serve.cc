@@ -109,9 +109,9 @@ class Server {
   std::vector<std::unique_ptr<GatewayMetrics>> metrics_;
   std::vector<std::unique_ptr<Shard>> shards_;
   std::vector<std::unique_ptr<ChatProgram>> programs_;
-  const uint64_t hash_seed_ = random_seed();
-  std::unique_ptr<JournalService> journal_;  ///< nullptr: nothing outlives a restart
-  Cell leaving_;                             ///< 1: told to stop
+  const uint64_t hash_seed_ = random_seed();  ///< unless the journal says another
+  std::unique_ptr<JournalService> journal_;   ///< nullptr: nothing outlives a restart
+  Cell leaving_;                              ///< 1: told to stop
   std::unique_ptr<HttpService> http_;
   std::vector<std::thread> threads_;
   std::thread journal_thread_;
@@ -164,7 +164,7 @@ Status Server::prepare() {
   if (settings_.pool_base_bytes > memory / layout_.chat_shards)
     return fail("--pool-base-bytes of all shards together is more than the memory of this host");
   if (layout_.journal) {
-    auto opened = JournalService::open(files_, settings_, layout_, hash_seed_, clock_.wall_ms());
+    auto opened = JournalService::open(files_, settings_, layout_, hash_seed_, clock_.wall_ms(), leaving_);
     if (!opened) return std::unexpected(opened.error());
     journal_ = std::move(*opened);
   }
@@ -248,8 +248,10 @@ void Server::start_threads() {
   sources.reserve(layout_.members());
   for (ShardId id = 0; id < layout_.chat_shards; ++id) metrics_.push_back(std::make_unique<GatewayMetrics>());
   std::vector<Beginning> beginnings = take_beginnings();
-  if (journal_ != nullptr)
+  if (journal_ != nullptr) {
     journal_thread_ = std::thread([this] { shards_[layout_.committer()]->run(journal_->committer()); });
+    threads_.emplace_back([this] { shards_[layout_.compactor()]->run(journal_->compactor()); });
+  }
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     programs_.push_back(std::make_unique<ChatProgram>(
         settings_, rules_, loaded_.secrets(), layout_,
@@ -272,6 +274,9 @@ void Server::start_threads() {
     sources.push_back({.shard = &shards_[layout_.committer()]->metrics(),
                        .log = logs_[layout_.committer()].get(),
                        .committer = &journal_->metrics()});
+    sources.push_back({.shard = &shards_[layout_.compactor()]->metrics(),
+                       .log = logs_[layout_.compactor()].get(),
+                       .compactor = &journal_->compactor_metrics()});
   }
   http_ = std::make_unique<HttpService>(settings_, layout_, loaded_.secrets(), loaded_.admin_key(),
                                         std::move(sources), leaving_);
@@ -284,7 +289,7 @@ std::vector<Beginning> Server::take_beginnings() {
   std::vector<Beginning> beginnings(layout_.chat_shards);
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     beginnings[id].process_start_ms = std::max(clock_.wall_ms(), recovered.latest_ms + 1);
-    beginnings[id].hash_seed = hash_seed_;
+    beginnings[id].hash_seed = journal_ != nullptr ? recovered.hash_seed : hash_seed_;
     beginnings[id].shard = std::move(recovered.shards[id]);
   }
   beginnings[layout_.dispatcher()].words = std::move(recovered.words);
@@ -334,7 +339,9 @@ void Server::settle() {
 }
 
 void Server::stop_threads() {
-  for (ShardId id = 0; id <= layout_.http_service(); ++id) shards_[id]->request_stop();
+  for (ShardId id = 0; id < layout_.members(); ++id) {
+    if (id != layout_.committer()) shards_[id]->request_stop();
+  }
   for (std::thread& thread : threads_) thread.join();
   settle();
   if (journal_ != nullptr) {

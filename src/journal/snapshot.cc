@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kPartEnd = ".part";
 constexpr size_t kBufferBytes = size_t{1} << 20;
 
-/// Of the first `count` segments that count, up to which record all are below.
+/// Whether all that counts of segment `i` is before record `sequence`.
 bool all_below(const std::vector<Segment>& segments, size_t i, uint64_t sequence) {
   for (size_t next = i + 1; next < segments.size(); ++next) {
     if (segments[next].first_sequence) return *segments[next].first_sequence <= sequence;
@@ -68,6 +68,12 @@ Result<uint64_t> read_snapshot(FileSystem& files, const SnapshotFile& snapshot, 
 
 SnapshotWriter::SnapshotWriter(FileSystem& files, const std::string& directory, uint64_t sequence)
     : files_(&files), directory_(directory), sequence_(sequence), buffer_(kSegmentHeadBytes, '\0') {}
+
+SnapshotWriter::~SnapshotWriter() {
+  if (file_ == nullptr) return;
+  file_.reset();
+  static_cast<void>(files_->remove(part_path()));  // the next attempt overwrites it
+}
 
 std::string SnapshotWriter::part_path() const {
   return directory_ + "/" + snapshot_name(sequence_) + std::string(kPartEnd);

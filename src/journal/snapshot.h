@@ -29,10 +29,14 @@ struct SnapshotFile {
 [[nodiscard]] Result<uint64_t> read_snapshot(FileSystem& files, const SnapshotFile& snapshot,
                                              const RecordVisitor& visit);
 
-/// Writes one. It has its name, and counts, from a successful finish() on: a crash before leaves a file
-/// `….part` that nobody reads. One thread; blocks; uses at most 2 MiB.
+/// Writes one. It has its name, and counts, from a successful finish() on. Without that its file goes with
+/// the writer; a crash leaves it as `….part`, which nobody reads. One thread; blocks; uses at most 2 MiB.
 class SnapshotWriter {
  public:
+  SnapshotWriter(SnapshotWriter&&) = default;
+  SnapshotWriter& operator=(SnapshotWriter&&) = delete;
+  ~SnapshotWriter();
+
   /// Whatever stands there under that name from an earlier attempt is overwritten.
   [[nodiscard]] static Result<SnapshotWriter> open(FileSystem& files, const std::string& directory,
                                                    uint64_t sequence);

@@ -130,6 +130,8 @@ TEST_F(SnapshotTest, SegmentsGoWhenItCoversThemAndNobodyNeedsThem) {
   const uint64_t settled = settled_sequence(segments());
   EXPECT_EQ(settled, *segments().back().first_sequence - 1);
   EXPECT_EQ(*remove_covered(files_, kDirectory, UINT64_MAX), 0U) << "no snapshot";
+  ASSERT_TRUE(snapshot(*segments()[1].first_sequence - 2));
+  EXPECT_EQ(*remove_covered(files_, kDirectory, UINT64_MAX), 0U) << "it does not cover the first one's last";
   ASSERT_TRUE(snapshot(*segments()[2].first_sequence));
   EXPECT_EQ(*remove_covered(files_, kDirectory, *segments()[1].first_sequence), 1U) << "as far as is allowed";
   EXPECT_EQ(*remove_covered(files_, kDirectory, UINT64_MAX), 1U) << "as far as it covers";

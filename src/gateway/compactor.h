@@ -1,0 +1,65 @@
+// The thread that keeps the journal short (gateway/compaction.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "base/file.h"
+#include "core/cell.h"
+#include "core/shard.h"
+#include "gateway/compaction.h"
+
+namespace taut::gateway {
+
+/// Written by the compactor's thread.
+struct CompactorMetrics {
+  Cell snapshots;       ///< made
+  Cell snapshot_bytes;  ///< of the latest
+  Cell covered;         ///< the last record that it stands for
+  Cell removed;         ///< segments
+  Cell failures;
+};
+
+/// A member of the mesh that gets no mail: it looks at the journal every kLookNs on a thread that has what
+/// the others leave of the processors, and waits for the disk in flush().
+class Compactor final : public ShardProgram {
+ public:
+  static constexpr int64_t kLookNs = 1'000'000'000;
+  static constexpr int64_t kPauseAfterFailureNs = 60'000'000'000;
+
+  /// keep_from(): records from this one on are needed by somebody. goes_on(): as of compact_journal(). Both
+  /// are called on this thread. The references outlive it.
+  Compactor(FileSystem& files, CompactionOptions options, std::function<uint64_t()> keep_from,
+            std::function<bool()> goes_on, CompactorMetrics& metrics);
+  ~Compactor() override;
+
+  void start(Shard& shard) override;
+  void on_events(std::span<const PollEvent> /*events*/) override {}
+  void on_mail(ShardId /*from*/, std::span<const Mail> /*batch*/) override {}
+  void on_timer(Timer& timer) override;
+  void flush() override;
+  [[nodiscard]] bool has_work() const override { return false; }
+  void continue_work() override {}
+  void stop() override { stopping_ = true; }
+  [[nodiscard]] bool stopped() const override { return true; }
+
+ private:
+  static constexpr uint32_t kLookTimer = 1;
+
+  void look();
+  void say(const Compacted& compacted, int64_t took_ns);
+
+  FileSystem& files_;
+  const CompactionOptions options_;
+  const std::function<uint64_t()> keep_from_;
+  const std::function<bool()> goes_on_;
+  CompactorMetrics& metrics_;
+  Shard* shard_ = nullptr;
+  Timer look_{kLookTimer, 0};
+  bool due_ = false;
+  bool stopping_ = false;
+};
+
+}  // namespace taut::gateway
