@@ -24,7 +24,7 @@ LOADED = 64  # writers
 # What a writer of many does between two records, at most: so that records come at any time and not all at once.
 THINK_US = 200
 # The linger that docs/operations.md recommends where the committer shares a core with a shard.
-LINGER_US = 1_000
+LINGER_US = 5_000
 
 
 class Plan:

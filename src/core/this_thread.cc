@@ -29,6 +29,11 @@ void run_when_idle() {
   pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
 }
 
+void preempt_nobody() {
+  const sched_param none{};
+  pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);
+}
+
 void set_exact_timers() {
   prctl(PR_SET_TIMERSLACK, 1UL);
 }

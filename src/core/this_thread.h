@@ -15,6 +15,9 @@ void name_this_thread(const std::string& name);
 /// The calling thread gets what all others leave of the processors, and no more: whoever wakes runs before
 /// it. Where that is not allowed nothing changes.
 void run_when_idle();
+/// The calling thread keeps its share of the processors, but takes none from whoever runs when it wakes; it
+/// waits for a pause, or for its turn. Where that is not allowed nothing changes.
+void preempt_nobody();
 /// Timers of the calling thread fire within 1 ns of slack instead of 50 µs.
 void set_exact_timers();
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "core/this_thread.h"
 #include "wire/record_json.h"
 
 namespace taut::gateway {
@@ -20,6 +21,7 @@ Committer::~Committer() {
 void Committer::start(Shard& shard) {
   shard_ = &shard;
   back_ = std::make_unique<hub::BlockReturn>(shard);
+  if (options_.gives_way) preempt_nobody();
 }
 
 void Committer::on_events(std::span<const PollEvent> /*events*/) {}

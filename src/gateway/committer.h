@@ -37,7 +37,8 @@ class Committer final : public ShardProgram {
   static constexpr int64_t kRetryNs = 200'000'000;
 
   struct Options {
-    int64_t linger_ns = 0;  ///< a commit waits so long for more records to come
+    int64_t linger_ns = 0;   ///< a commit waits so long for more records to come
+    bool gives_way = false;  ///< takes no core from a shard: nobody's message waits for the disk
   };
 
   /// The references outlive it; `writer` is used by no other thread from start() to the end of the thread.

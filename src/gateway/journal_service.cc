@@ -18,7 +18,9 @@ JournalService::JournalService(FileSystem& files, const Settings& settings, cons
                                OpenedJournal opened, const Cell& leaving)
     : settings_(settings),
       opened_(std::move(opened)),
-      committer_(opened_.writer, layout, {.linger_ns = int64_t{settings.journal_linger_us} * 1'000},
+      committer_(opened_.writer, layout,
+                 {.linger_ns = int64_t{settings.journal_linger_us} * 1'000,
+                  .gives_way = settings.mode == wire::Durability::durable},
                  metrics_),
       compactor_(
           files,
