@@ -262,6 +262,8 @@ class Conversation {
 
   // -- Life cycle --
 
+  /// No message is told from a repeat any more, for one that was closed long ago.
+  void forget_senders() { windows_.forget(); }
   /// Hands every body to `release` and forgets the items, for a conversation that leaves memory.
   template <class Release>
   void release_items(Release&& release) {

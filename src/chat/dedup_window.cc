@@ -31,7 +31,14 @@ constexpr uint32_t slot_of_cell(uint32_t cell) {
 DedupWindow::DedupWindow(std::pmr::memory_resource& memory) : entries_(kIds, memory), memory_(&memory) {}
 
 DedupWindow::~DedupWindow() {
+  forget();
+}
+
+void DedupWindow::forget() {
+  entries_.release();
   if (cells_ != nullptr) memory_->deallocate(cells_, cell_count_ * sizeof(Cell), alignof(Cell));
+  cells_ = nullptr;
+  cell_count_ = 0;
 }
 
 void DedupWindow::prefetch(IdHash id) const {

@@ -51,6 +51,8 @@ class DedupWindow {
 
   /// Remembers what `other` does. REQUIRES: nothing is remembered here.
   void copy(const DedupWindow& other);
+  /// As new: nothing is remembered, and no memory held.
+  void forget();
 
   /// What is remembered of one message.
   struct Entry {

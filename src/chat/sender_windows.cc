@@ -6,7 +6,12 @@
 namespace taut::chat {
 
 SenderWindows::~SenderWindows() {
-  for (uint32_t i = 0; i < count_; ++i) destroy(others_[i]);
+  forget();
+}
+
+void SenderWindows::forget() {
+  visitor_.forget();
+  while (count_ > 0) destroy(others_[--count_]);
 }
 
 const DedupWindow* SenderWindows::find(PartyKind kind, std::string_view id) const {

@@ -34,6 +34,8 @@ class SenderWindows {
   [[nodiscard]] DedupWindow& get(PartyKind kind, std::string_view id);
   /// Remembers what `other` does. REQUIRES: nothing is remembered here.
   void copy(const SenderWindows& other);
+  /// As new.
+  void forget();
   /// Calls visit(kind, id, window) for the visitor (whose id is empty here), then for the others: who has not
   /// sent for longest first. get() in this order, and each window is where it is now.
   template <class Visit>

@@ -43,6 +43,7 @@ Result<uint64_t> make_snapshot(FileSystem& files, const CompactionOptions& optio
   const auto read =
       journal::read_journal(files, options.directory, apply, {.after = *covered, .up_to = up_to});
   if (!read) return std::unexpected(read.error());
+  recovery.thin_closed(options.closed_items_max);
   Result<journal::SnapshotWriter> writer = journal::SnapshotWriter::open(files, options.directory, up_to);
   if (!writer) return std::unexpected(writer.error());
   if (const Status written = recovery.write_snapshot(*writer); !written)

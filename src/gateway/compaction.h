@@ -14,6 +14,8 @@ namespace taut::gateway {
 struct CompactionOptions {
   std::string directory;  ///< the journal's
   Recovery::Options recovery;
+  /// Of closed conversations, as of Recovery::thin_closed(). Where there is no history all are kept.
+  uint64_t closed_items_max = UINT64_MAX;
 };
 
 /// What one look at the journal led to.

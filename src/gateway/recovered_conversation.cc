@@ -54,6 +54,11 @@ Status RecoveredConversation::restore_mark(chat::Side side, chat::ReceiptLevel l
   return fail("a receipt for item " + std::to_string(seq) + " of " + std::to_string(machine_.last_seq()));
 }
 
+void RecoveredConversation::thin() {
+  while (void* body = machine_.drop_oldest_item()) release(body);
+  machine_.forget_senders();
+}
+
 void restore(const RecoveredConversation& from, BufferPool& pool, ConversationRecord& to) {
   to.visitor_id = from.visitor_id;
   to.visitor_name = from.visitor_name;

@@ -41,6 +41,9 @@ class RecoveredConversation {
   [[nodiscard]] Status keep_message(const chat::RestoredMessage& message, bool known, std::string_view json);
   [[nodiscard]] Status keep_event(const chat::RestoredEvent& event, std::string_view json);
 
+  /// Keeps its latest item alone, and no message is told from a repeat any more.
+  void thin();
+
   std::string group_name;  ///< the name of that in which it is, configured or not
   std::string visitor_id;
   std::string visitor_name;

@@ -93,6 +93,10 @@ class Recovery {
   /// The last record is `stopped`, or there has been none.
   [[nodiscard]] bool clean() const { return stopped_; }
 
+  /// Lets go of the items of closed conversations, but for `items_max` of those closed last: their latest one
+  /// stays, and what was said in them before is history's to tell. Nobody tells their messages from repeats
+  /// any more.
+  void thin_closed(uint64_t items_max);
   /// All that a Recovery with the same options needs in place of the records so far. The same state gives the
   /// same bytes. Error: the disk's.
   [[nodiscard]] Status write_snapshot(journal::SnapshotWriter& writer) const;

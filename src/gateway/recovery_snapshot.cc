@@ -1,6 +1,7 @@
 // Snapshots, written and read (of gateway/recovery.h).
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -94,6 +95,19 @@ class KnownMessagesWriter {
 }  // namespace
 
 // -- writing --
+
+void Recovery::thin_closed(uint64_t items_max) {
+  std::vector<RecoveredConversation*> closed;
+  for (const auto& [shard, origin] : origins_) {
+    for (const auto& [number, conversation] : origin.closed) closed.push_back(conversation);
+  }
+  std::ranges::sort(closed, std::greater(), &RecoveredConversation::closed_at);
+  uint64_t items = 0;
+  for (RecoveredConversation* conversation : closed) {
+    items += conversation->machine().items().size();
+    if (items > items_max) conversation->thin();
+  }
+}
 
 Status Recovery::write_snapshot(journal::SnapshotWriter& writer) const {
   std::string payload;

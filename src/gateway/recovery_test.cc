@@ -476,5 +476,39 @@ TEST_P(RecoveryTest, ARecordGetsFactsStateAndFramesOfTheVeryBytes) {
   record.machine.release_items([&](void* body) { home.pool().release(static_cast<Block*>(body)); });
 }
 
+// -- Snapshots --
+
+TEST_P(RecoveryTest, ClosedOnesThatAreThinnedKeepWhatTheyAreAndTheirLatestItem) {
+  const std::string first = open("v1");
+  ASSERT_EQ(message(first, "m1"), "");
+  const std::string second = open("v2");
+  ASSERT_EQ(message(second, "m2"), "");
+  const std::string third = open("v3");
+  ASSERT_EQ(message(third, "m3"), "");
+  close(second);
+  close(first);
+  recovery->thin_closed(3);
+  go_on_from_a_snapshot();
+  const Recovered recovered = take();
+  const auto items = [&recovered](std::string_view id) {
+    for (const auto* kept : {&recovered.shards[0].open, &recovered.shards[0].closed}) {
+      for (const auto& conversation : *kept) {
+        if (conversation->machine().id() == id) return conversation->machine().items().size();
+      }
+    }
+    return 0U;
+  };
+  EXPECT_EQ(items(third), 2U) << "open";
+  EXPECT_EQ(items(first), 3U) << "closed last";
+  EXPECT_EQ(items(second), 1U);
+  const RecoveredConversation& thin = *recovered.shards[0].closed[0];
+  EXPECT_EQ(thin.machine().id(), second);
+  EXPECT_EQ(thin.machine().last_seq(), 3U);
+  EXPECT_TRUE(thin.closed());
+  const chat::ConversationImage image = thin.machine().image();
+  EXPECT_EQ(image.senders.size(), 1U);
+  EXPECT_EQ(image.senders[0].first_seq, 0U);
+}
+
 }  // namespace
 }  // namespace taut::gateway
