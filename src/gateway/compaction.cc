@@ -12,6 +12,14 @@ namespace taut::gateway {
 
 namespace {
 
+/// `apply`, until it is to end.
+template <class Apply>
+journal::RecordVisitor while_it_goes_on(const GoesOn& goes_on, Apply&& apply) {
+  return [&goes_on, apply](const journal::Record& record) {
+    return goes_on() ? apply(record) : Status(fail("it was told to stop"));
+  };
+}
+
 Result<uint64_t> size_of(FileSystem& files, const std::string& path) {
   const auto file = files.open_for_reading(path);
   if (!file) return std::unexpected(file.error());
@@ -33,20 +41,19 @@ Result<uint64_t> settled_bytes(FileSystem& files, const std::vector<journal::Seg
 
 /// Returns its bytes.
 Result<uint64_t> make_snapshot(FileSystem& files, const CompactionOptions& options, uint64_t up_to,
-                               const std::function<bool()>& goes_on) {
+                               const GoesOn& goes_on) {
   Recovery recovery(options.recovery);
-  const Result<uint64_t> covered = read_newest_snapshot(files, options.directory, recovery);
+  const Result<uint64_t> covered = read_newest_snapshot(files, options.directory, recovery, goes_on);
   if (!covered) return std::unexpected(covered.error());
-  const auto apply = [&](const journal::Record& record) {
-    return goes_on() ? recovery.apply(record) : Status(fail("it was told to stop"));
-  };
-  const auto read =
-      journal::read_journal(files, options.directory, apply, {.after = *covered, .up_to = up_to});
+  const auto read = journal::read_journal(
+      files, options.directory,
+      while_it_goes_on(goes_on, [&](const journal::Record& record) { return recovery.apply(record); }),
+      {.after = *covered, .up_to = up_to});
   if (!read) return std::unexpected(read.error());
   recovery.thin_closed(options.closed_items_max);
   Result<journal::SnapshotWriter> writer = journal::SnapshotWriter::open(files, options.directory, up_to);
   if (!writer) return std::unexpected(writer.error());
-  if (const Status written = recovery.write_snapshot(*writer); !written)
+  if (const Status written = recovery.write_snapshot(*writer, goes_on); !written)
     return std::unexpected(written.error());
   const uint64_t bytes = writer->bytes();
   if (const Status finished = writer->finish(); !finished) return std::unexpected(finished.error());
@@ -55,13 +62,15 @@ Result<uint64_t> make_snapshot(FileSystem& files, const CompactionOptions& optio
 
 }  // namespace
 
-Result<uint64_t> read_newest_snapshot(FileSystem& files, const std::string& directory, Recovery& recovery) {
+Result<uint64_t> read_newest_snapshot(FileSystem& files, const std::string& directory, Recovery& recovery,
+                                      const GoesOn& goes_on) {
   const auto snapshot = journal::find_snapshot(files, directory);
   if (!snapshot) return std::unexpected(snapshot.error());
   if (!*snapshot) return 0;
-  const auto read = journal::read_snapshot(files, **snapshot, [&recovery](const journal::Record& record) {
-    return recovery.apply_snapshot(record);
-  });
+  const auto read = journal::read_snapshot(
+      files, **snapshot, while_it_goes_on(goes_on, [&recovery](const journal::Record& record) {
+        return recovery.apply_snapshot(record);
+      }));
   if (!read) return std::unexpected(read.error());
   if (const Status whole = recovery.finish_snapshot(); !whole)
     return fail((*snapshot)->path + ": " + whole.error().message);
@@ -69,7 +78,7 @@ Result<uint64_t> read_newest_snapshot(FileSystem& files, const std::string& dire
 }
 
 Result<Compacted> compact_journal(FileSystem& files, const CompactionOptions& options, uint64_t keep_from,
-                                  const std::function<bool()>& goes_on) {
+                                  const GoesOn& goes_on) {
   const auto segments = journal::find_segments(files, options.directory);
   if (!segments) return std::unexpected(segments.error());
   const auto snapshot = journal::find_snapshot(files, options.directory);

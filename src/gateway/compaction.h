@@ -35,11 +35,11 @@ struct Compacted {
 /// go on. goes_on() is asked now and then; false ends it with nothing done. Error: the disk's, or the journal
 /// is damaged; nothing is lost, and it may be tried again. One thread.
 [[nodiscard]] Result<Compacted> compact_journal(FileSystem& files, const CompactionOptions& options,
-                                                uint64_t keep_from, const std::function<bool()>& goes_on);
+                                                uint64_t keep_from, const GoesOn& goes_on);
 
 /// Feeds the newest snapshot in `directory` to `recovery`. Returns the last record that it covers; 0: there
 /// is none. Error: it is damaged, or does not fit. Blocks.
 [[nodiscard]] Result<uint64_t> read_newest_snapshot(FileSystem& files, const std::string& directory,
-                                                    Recovery& recovery);
+                                                    Recovery& recovery, const GoesOn& goes_on);
 
 }  // namespace taut::gateway

@@ -60,7 +60,7 @@ class Life {
   /// A start as it is, against one that has seen every record since the beginning.
   void compare() {
     Recovery found(options());
-    const Result<uint64_t> covered = read_newest_snapshot(files_, kDirectory, found);
+    const Result<uint64_t> covered = read_newest_snapshot(files_, kDirectory, found, always);
     ASSERT_TRUE(covered) << covered.error().message;
     const auto end = journal::read_journal(files_, kDirectory,
                                            [&](const journal::Record& record) { return found.apply(record); },
@@ -96,7 +96,7 @@ class Life {
   /// As open_journal() does.
   void open() {
     Recovery recovery(options());
-    const Result<uint64_t> covered = read_newest_snapshot(files_, kDirectory, recovery);
+    const Result<uint64_t> covered = read_newest_snapshot(files_, kDirectory, recovery, always);
     ASSERT_TRUE(covered) << covered.error().message;
     const auto end = journal::read_journal(
         files_, kDirectory, [&](const journal::Record& record) { return recovery.apply(record); },
@@ -293,10 +293,13 @@ TEST(Compaction, EndsWithNothingDoneWhenItIsToldTo) {
   }
   const CompactionOptions compaction{.directory = kDirectory, .recovery = options()};
   const auto names = *files.list_directory(kDirectory);
-  const auto stopped = compact_journal(files, compaction, UINT64_MAX, [] { return false; });
-  ASSERT_FALSE(stopped);
-  EXPECT_EQ(stopped.error().message, "it was told to stop");
-  EXPECT_EQ(*files.list_directory(kDirectory), names);
+  for (int asked = 0; asked < 4; ++asked) {
+    const auto stopped =
+        compact_journal(files, compaction, UINT64_MAX, [left = asked]() mutable { return --left >= 0; });
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().message, "it was told to stop");
+    EXPECT_EQ(*files.list_directory(kDirectory), names);
+  }
   files.set_space(0);  // more than is there already
   EXPECT_FALSE(compact_journal(files, compaction, UINT64_MAX, always));
   EXPECT_EQ(*files.list_directory(kDirectory), names) << "what was written of it is gone";

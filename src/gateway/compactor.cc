@@ -7,7 +7,7 @@
 namespace taut::gateway {
 
 Compactor::Compactor(FileSystem& files, CompactionOptions options, std::function<uint64_t()> keep_from,
-                     std::function<bool()> goes_on, CompactorMetrics& metrics)
+                     GoesOn goes_on, CompactorMetrics& metrics)
     : files_(files),
       options_(std::move(options)),
       keep_from_(std::move(keep_from)),

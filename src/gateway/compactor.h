@@ -31,8 +31,8 @@ class Compactor final : public ShardProgram {
 
   /// keep_from(): records from this one on are needed by somebody. goes_on(): as of compact_journal(). Both
   /// are called on this thread. The references outlive it.
-  Compactor(FileSystem& files, CompactionOptions options, std::function<uint64_t()> keep_from,
-            std::function<bool()> goes_on, CompactorMetrics& metrics);
+  Compactor(FileSystem& files, CompactionOptions options, std::function<uint64_t()> keep_from, GoesOn goes_on,
+            CompactorMetrics& metrics);
   ~Compactor() override;
 
   void start(Shard& shard) override;
@@ -54,7 +54,7 @@ class Compactor final : public ShardProgram {
   FileSystem& files_;
   const CompactionOptions options_;
   const std::function<uint64_t()> keep_from_;
-  const std::function<bool()> goes_on_;
+  const GoesOn goes_on_;
   CompactorMetrics& metrics_;
   Shard* shard_ = nullptr;
   Timer look_{kLookTimer, 0};

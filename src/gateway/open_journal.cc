@@ -33,7 +33,7 @@ Result<OpenedJournal> open_journal(FileSystem& files, const Settings& settings, 
   const std::string directory = journal::journal_directory(settings.data);
   const uint32_t conversations_max = conversations_per_shard(settings, shards);
   Recovery recovery(recovery_options(settings, hash_seed));
-  const Result<uint64_t> covered = read_newest_snapshot(files, directory, recovery);
+  const Result<uint64_t> covered = read_newest_snapshot(files, directory, recovery, [] { return true; });
   if (!covered) return std::unexpected(covered.error());
   const Result<journal::JournalEnd> end = journal::read_journal(
       files, directory, [&recovery](const journal::Record& record) { return recovery.apply(record); },

@@ -21,6 +21,9 @@
 
 namespace taut::gateway {
 
+/// Asked now and then during what takes long; false ends it with an Error.
+using GoesOn = std::function<bool()>;
+
 /// A visitor who may not come in.
 struct RecoveredBlock {
   std::string visitor;
@@ -99,7 +102,7 @@ class Recovery {
   void thin_closed(uint64_t items_max);
   /// All that a Recovery with the same options needs in place of the records so far. The same state gives the
   /// same bytes. Error: the disk's.
-  [[nodiscard]] Status write_snapshot(journal::SnapshotWriter& writer) const;
+  [[nodiscard]] Status write_snapshot(journal::SnapshotWriter& writer, const GoesOn& goes_on) const;
 
   /// For so many shards, each of which keeps at most conversations_max; the longest closed ones are forgotten
   /// first. Error: more than that are open, over all shards. Once.

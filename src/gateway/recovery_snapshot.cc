@@ -109,7 +109,7 @@ void Recovery::thin_closed(uint64_t items_max) {
   }
 }
 
-Status Recovery::write_snapshot(journal::SnapshotWriter& writer) const {
+Status Recovery::write_snapshot(journal::SnapshotWriter& writer, const GoesOn& goes_on) const {
   std::string payload;
   Status status = append(writer, journal::RecordType::snapshot,
                          wire::SnapshotFacts{.hash_seed = hash_seed_,
@@ -136,6 +136,7 @@ Status Recovery::write_snapshot(journal::SnapshotWriter& writer) const {
   std::ranges::sort(conversations, {}, [](const auto* conversation) { return conversation->machine().id(); });
   for (const RecoveredConversation* conversation : conversations) {
     if (!status) return status;
+    if (!goes_on()) return fail("it was told to stop");
     status = write_conversation(writer, *conversation);
   }
   return status;

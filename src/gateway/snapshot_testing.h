@@ -16,7 +16,7 @@ namespace taut::gateway {
   MemoryFileSystem files;
   TAUT_ASSERT(files.create_directory("s").has_value());
   auto writer = journal::SnapshotWriter::open(files, "s", 1);
-  TAUT_ASSERT(writer && recovery.write_snapshot(*writer) && writer->finish());
+  TAUT_ASSERT(writer && recovery.write_snapshot(*writer, [] { return true; }) && writer->finish());
   return files.content((*journal::find_snapshot(files, "s"))->path);
 }
 
