@@ -1,10 +1,11 @@
 // A journal that is kept short: what left its files is in a snapshot, and a server that starts from it is as it was.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { open, talk, up_to, visitor } from './peer.mjs';
-import { scenario, within } from './server.mjs';
+import { kBinary, scenario, within } from './server.mjs';
 
 const kSegmentBytes = 4 << 20;
 const kText = 'x'.repeat(8_000);
@@ -58,4 +59,14 @@ scenario('files of the journal that a snapshot covers go, and kill -9 loses noth
     assert.equal(v2.items(waiting)[0].event, 'opened');
     await server.logged(/a snapshot stood for the records up to \d+/);
   }
+
+  for (const peer of server.peers.splice(0)) peer.drop();
+  await server.stop();
+  const journal = (command) => execFileSync(kBinary, ['journal', command, server.data], { encoding: 'utf8', maxBuffer: 1 << 28 });
+  assert.match(journal('check'), /^\d+ records in \d+ segments?, stopped cleanly\n.*snapshot-\d{16}\.log: whole, stands for the records up to \d+\n$/);
+  const sequences = journal('dump').trimEnd().split('\n').map((line) => JSON.parse(line).sequence);
+  assert.ok(sequences[0] > 1, 'those before are gone');
+  assert.deepEqual(sequences, sequences.map((_, i) => sequences[0] + i));
+  assert.match(journal('repair'), /^nothing is damaged/);
+  await server.start_again();
 });
