@@ -37,7 +37,7 @@ struct Door {
 
 /// What the process, and this shard of it, begins with.
 struct Beginning {
-  int64_t process_start_ms = 0;  ///< later than all that was recovered: names of conversations tell it
+  int64_t process_start_ms = 0;  ///< no other process has the same: names of conversations tell it
   uint64_t hash_seed = 0;        ///< the same for all shards
   RecoveredShard shard;
   std::vector<RecoveredWord> words;  ///< for the dispatcher's shard

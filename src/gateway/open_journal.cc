@@ -1,5 +1,6 @@
 #include "gateway/open_journal.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -44,8 +45,10 @@ Result<OpenedJournal> open_journal(FileSystem& files, const Settings& settings, 
   if (!writer) return std::unexpected(writer.error());
   const bool clean = recovery.clean();
   const std::string payload = started_payload(clean);
+  // Names of conversations tell the start of their process, so no two starts have the same time, wherever the
+  // clock stands.
   const journal::Record record{.sequence = end->next_sequence,
-                               .time_ms = wall_ms,
+                               .time_ms = std::max(wall_ms, recovery.latest_ms() + 1),
                                .type = journal::RecordType::started,
                                .payload = payload};
   if (const Status applied = recovery.apply(record); !applied) return std::unexpected(applied.error());

@@ -24,8 +24,10 @@ struct OpenedJournal {
 [[nodiscard]] Recovery::Options recovery_options(const Settings& settings, uint64_t hash_seed);
 
 /// In the data directory of the settings, for so many shards. When it returns, this start is on the disk:
-/// what a crash from now on undoes is told from what an earlier one did. `hash_seed` as for Recovery. Blocks.
-/// Error: the journal is damaged or of a newer version, does not fit into the settings, or the disk refuses.
+/// what a crash from now on undoes is told from what an earlier one did. The time of this start,
+/// `recovered.latest_ms`, is later than all before, and wall_ms unless the clock went back. `hash_seed` as
+/// for Recovery. Blocks. Error: the journal is damaged or of a newer version, does not fit into the settings,
+/// or the disk refuses.
 [[nodiscard]] Result<OpenedJournal> open_journal(FileSystem& files, const Settings& settings, uint32_t shards,
                                                  uint64_t hash_seed, int64_t wall_ms);
 

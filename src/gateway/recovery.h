@@ -47,8 +47,7 @@ struct RecoveredWord {
 struct Recovered {
   std::vector<RecoveredShard> shards;
   std::vector<RecoveredWord> words;
-  /// The latest time of a record, since 1970. Names of conversations tell the start of their process: no
-  /// later process may say that it started before this.
+  /// The latest time of a record, since 1970: that of this start, if open_journal() made it.
   int64_t latest_ms = 0;
   uint64_t hash_seed = 0;  ///< for all shards
 };
@@ -100,6 +99,10 @@ class Recovery {
   /// stays, and what was said in them before is history's to tell. Nobody tells their messages from repeats
   /// any more.
   void thin_closed(uint64_t items_max);
+
+  /// The latest time of a record so far, since 1970; 0: there was none.
+  [[nodiscard]] int64_t latest_ms() const { return latest_ms_; }
+
   /// All that a Recovery with the same options needs in place of the records so far. The same state gives the
   /// same bytes. Error: the disk's.
   [[nodiscard]] Status write_snapshot(journal::SnapshotWriter& writer, const GoesOn& goes_on) const;

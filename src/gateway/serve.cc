@@ -288,7 +288,7 @@ std::vector<Beginning> Server::take_beginnings() {
   recovered.shards.resize(layout_.chat_shards);
   std::vector<Beginning> beginnings(layout_.chat_shards);
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
-    beginnings[id].process_start_ms = std::max(clock_.wall_ms(), recovered.latest_ms + 1);
+    beginnings[id].process_start_ms = journal_ != nullptr ? recovered.latest_ms : clock_.wall_ms();
     beginnings[id].hash_seed = journal_ != nullptr ? recovered.hash_seed : hash_seed_;
     beginnings[id].shard = std::move(recovered.shards[id]);
   }
