@@ -166,6 +166,13 @@ void Dialogue::say_missed(Session& session, const wire::ClientMessage& message) 
   for (const hub::Topic& topic : endpoint.topics) {
     if (agent || point_of(message.resume, topic.id) != nullptr) session.held.push_back(topic.key);
   }
+  // What is closed is no topic, and yet something may come of it: a rating, a reopening, what waited to be
+  // durable.
+  for (const wire::ResumePoint& point : message.resume) {
+    const ConversationRecord* record = agent ? nullptr : conversations_.find(point.conversation);
+    if (record != nullptr && record->visitor_id == endpoint.id && !session.holds(record->self))
+      session.held.push_back(record->self);
+  }
   if (agent) {
     const std::vector<hub::Topic> topics = endpoint.topics;
     for (const hub::Topic& topic : topics) ask(topic.id, point_of(message.resume, topic.id));

@@ -28,6 +28,7 @@ struct Command {
 [[nodiscard]] int run_load_fanout(Arguments arguments);
 [[nodiscard]] int run_load_idle(Arguments arguments);
 [[nodiscard]] int run_load_visits(Arguments arguments);
+[[nodiscard]] int run_sim(Arguments arguments);
 [[nodiscard]] int run_version(Arguments arguments);
 
 /// Writes "taut serve: message" to standard error and returns `code`.

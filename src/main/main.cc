@@ -24,6 +24,7 @@ constexpr std::array kCommands{
             run_load_fanout},
     Command{"load idle", "Hold idle visitors on a server", run_load_idle},
     Command{"load floor", "Run a bare relay, the floor that a gateway is compared with", run_load_floor},
+    Command{"sim", "Run the server in a simulated world of faults and look for what is lost", run_sim},
     Command{"version", "Print the version", run_version},
 };
 

@@ -1,0 +1,279 @@
+// What a client is told (of sim/client.h).
+#include <algorithm>
+#include <string>
+
+#include "sim/client.h"
+#include "sim/json_field.h"
+#include "wire/compact.h"
+
+namespace taut::sim {
+
+namespace {
+
+constexpr uint32_t kBodyBytesMax = 1U << 20;
+
+/// Of the objects in the array that begins here, each whole.
+template <class F>
+void for_each_object(std::string_view array, F&& f) {
+  int depth = 0;
+  size_t begin = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < array.size(); ++i) {
+    if (array[i] == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (array[i] == ']' && depth == 0) return;
+    if (array[i] == '{' && depth++ == 0) begin = i;
+    if (array[i] == '}' && --depth == 0) f(array.substr(begin, i + 1 - begin));
+  }
+}
+
+/// The same in every carrier and on every page: without type and conversation.
+std::string_view from_epoch_on(std::string_view object) {
+  const size_t at = object.find("\"epoch\":");
+  return at == std::string_view::npos ? object : object.substr(at);
+}
+
+}  // namespace
+
+bool Client::deliver_down(size_t most) {
+  std::string& received = link_.received();
+  const size_t before = received.size();
+  if (!link_.receive_some(most)) {
+    if (!link_.connected()) disconnected();
+    return false;
+  }
+  for (size_t i = before; i < received.size(); ++i)
+    hash_ = (hash_ ^ static_cast<unsigned char>(received[i])) * 0x100'0000'01B3ULL;
+  size_t at = 0;
+  for (;;) {
+    const auto outcome = wire::next_netstring({received.data() + at, received.size() - at}, kBodyBytesMax);
+    if (outcome.kind == wire::NetstringOutcome::Kind::need_more) break;
+    if (outcome.kind == wire::NetstringOutcome::Kind::error) {
+      oracle_.complain("frames are whole", name() + ": " + std::string(outcome.reason));
+      break;
+    }
+    const auto body = wire::parse_compact_body({outcome.body.data(), outcome.body.size()});
+    if (writes_down_)
+      heard_ += "\n            " + name() + " hears " + std::string(outcome.body.begin(), outcome.body.end());
+    if (body) told(static_cast<wire::ServerType>(body->type), body->conversation, body->payload);
+    at += outcome.consumed;
+  }
+  received.erase(0, at);
+  return true;
+}
+
+void Client::judge(std::string_view conversation, std::string_view complaint) {
+  if (complaint.empty()) return;
+  oracle_.complain("readers get all in order",
+                   name() + ", " + std::string(conversation) + ": " + std::string(complaint));
+}
+
+/// Answers to a request carry its ref.
+void Client::answered(std::string_view object) {
+  const auto ref = static_cast<uint32_t>(number_field(object, "ref"));
+  if (waiting_.erase(ref) == 0)
+    oracle_.complain("every request is answered once", name() + ": " + std::string(object));
+  waiting_sends_.erase(ref);
+}
+
+void Client::told(wire::ServerType type, std::string_view conversation, std::string_view object) {
+  switch (type) {
+    case wire::ServerType::welcome:
+      welcomed_ = true;
+      return;
+    case wire::ServerType::opened:
+      answered(object);
+      topic(conversation).closed = false;
+      // It stands for the first item alone; a reopening comes as an item.
+      if (number_field(object, "seq") == 1) reader(conversation).own(number_field(object, "epoch"), 1);
+      return oracle_.note_last(conversation, number_field(object, "seq"));
+    case wire::ServerType::ack:
+      return told_ack(conversation, object);
+    case wire::ServerType::message:
+    case wire::ServerType::event:
+      return told_item(conversation, object, type == wire::ServerType::message, true);
+    case wire::ServerType::assigned:
+      return told_assigned(conversation, object);
+    case wire::ServerType::unassigned:
+      return told_unassigned(conversation, object);
+    case wire::ServerType::history:
+      return told_history(conversation, object);
+    case wire::ServerType::list:
+      return told_list(object);
+    case wire::ServerType::resumed:
+      return told_resumed(conversation, object);
+    case wire::ServerType::gap:
+      return told_gap(conversation, object);
+    case wire::ServerType::ok:
+      return answered(object);
+    case wire::ServerType::error:
+      return told_error(conversation, object);
+    case wire::ServerType::pong:  // the server pings in this carrier with the client's own ping
+    case wire::ServerType::queue:
+    case wire::ServerType::typing:
+    case wire::ServerType::receipt:
+    case wire::ServerType::bye:
+    case wire::ServerType::replies:
+      return;
+  }
+  if (static_cast<wire::ClientType>(type) == wire::ClientType::ping)
+    return say(static_cast<wire::ClientType>(wire::ServerType::pong), {}, R"({"ref":0})");
+  oracle_.complain("frames are whole",
+                   name() + " got a frame of type " + std::to_string(static_cast<int>(type)));
+}
+
+void Client::told_item(std::string_view conversation, std::string_view object, bool message, bool pushed) {
+  const uint64_t epoch = number_field(object, "epoch");
+  const uint64_t seq = number_field(object, "seq");
+  const std::string_view from = field(object, "from");
+  const std::string author =
+      message ? std::string(text_field(from, "kind")) + " " + std::string(text_field(from, "id"))
+              : std::string();
+  const std::string_view event = message ? std::string_view() : text_field(object, "event");
+  // A hidden note tells the owner epoch of the moment at which it is told.
+  const bool hidden = event == "note_hidden";
+  const Oracle::Item item{
+      .conversation = conversation,
+      .epoch = epoch,
+      .seq = seq,
+      .object = hidden ? event : from_epoch_on(object),
+      .message = message,
+      .sender = author,
+      .client_msg_id = message ? text_field(object, "client_msg_id") : std::string_view()};
+  oracle_.seen(item, person_.role);
+  if (!pushed) return;
+  Topic& its = topic(conversation);
+  if (person_.role == Role::agent && !its.attached)
+    oracle_.complain("pushes reach the owner only", name() + " does not own " + std::string(conversation));
+  judge(conversation, reader(conversation).item(epoch, seq));
+  if (last_reading_) oracle_.read_again(item);
+  if (event == "closed") its.closed = true;
+  if (event == "reopened" || event == "opened") its.closed = false;
+}
+
+Client::Sent* Client::sent_as(std::string_view conversation, std::string_view client_msg_id) {
+  const auto found = std::ranges::find_if(sent_, [&](const Sent& sent) {
+    return sent.conversation == conversation && sent.client_msg_id == client_msg_id;
+  });
+  return found == sent_.end() ? nullptr : &*found;
+}
+
+void Client::told_ack(std::string_view conversation, std::string_view object) {
+  const std::string_view id = text_field(object, "client_msg_id");
+  const bool durable = text_field(object, "level") == "durable";
+  const bool dup = flag_field(object, "dup");
+  const uint64_t epoch = number_field(object, "epoch");
+  const uint64_t seq = number_field(object, "seq");
+  Sent* sent = sent_as(conversation, id);
+  if (!durable) {
+    answered(object);
+    acked_here_.insert(std::string(id));
+    const bool pushed_to = person_.role == Role::visitor || topic(conversation).attached;
+    if (!dup && pushed_to) reader(conversation).own(epoch, seq);
+  }
+  if (sent != nullptr && (durable || sent->state == AckState::none))
+    sent->state = durable ? AckState::durable : AckState::accepted;
+  oracle_.acked({.conversation = conversation,
+                 .sender = sender(),
+                 .client_msg_id = id,
+                 .epoch = epoch,
+                 .seq = seq,
+                 .ts = number_field(object, "ts"),
+                 .dup = dup,
+                 .durable = durable,
+                 .note = sent != nullptr && sent->note});
+}
+
+void Client::told_error(std::string_view conversation, std::string_view object) {
+  const auto ref = static_cast<uint32_t>(number_field(object, "ref"));
+  if (ref == 0) return;
+  const std::string_view code = text_field(object, "code");
+  const auto of_send = waiting_sends_.find(ref);
+  if (of_send != waiting_sends_.end()) {
+    const std::string id = of_send->second;
+    if (!flag_field(object, "retryable")) {
+      oracle_.refused(conversation, sender(), id, code);
+      std::erase_if(sent_, [&](const Sent& sent) {
+        return sent.client_msg_id == id && sent.conversation == conversation && sent.state == AckState::none;
+      });
+    }
+  }
+  answered(object);
+}
+
+void Client::told_gap(std::string_view conversation, std::string_view object) {
+  const std::string_view reason = text_field(object, "reason");
+  Reader& known = reader(conversation);
+  if (reason == "no_such_conversation") {
+    readers_.erase(std::string(conversation));
+    topics_.erase(std::string(conversation));
+    return oracle_.forgotten(conversation);
+  }
+  const uint64_t from = number_field(object, "from");
+  const uint64_t to = number_field(object, "to");
+  if (reason == "expired") {
+    topic(conversation).expired = to;
+    return judge(conversation, known.gap_expired(from, to));
+  }
+  if (reason != "ahead") return judge(conversation, "a gap of an epoch that it was told of");
+  for (uint64_t seq = from; seq <= known.seq(); ++seq) oracle_.undone(conversation, known.epoch_at(seq), seq);
+  judge(conversation, known.gap_back(number_field(object, "epoch"), from, to));
+}
+
+void Client::told_resumed(std::string_view conversation, std::string_view object) {
+  const uint64_t seq = number_field(object, "seq");
+  topic(conversation).last = seq;
+  oracle_.note_last(conversation, seq);
+  judge(conversation, reader(conversation).resumed(number_field(object, "epoch"), seq));
+}
+
+void Client::told_assigned(std::string_view conversation, std::string_view object) {
+  Topic& its = topic(conversation);
+  const uint64_t epoch = number_field(object, "epoch");
+  const uint64_t seq = number_field(object, "seq");
+  its.attached = true;
+  its.closed = false;
+  its.owner_epoch = number_field(object, "owner_epoch");
+  its.accepted = number_field(object, "accept_ms") == 0;
+  oracle_.assigned(conversation, epoch, its.owner_epoch, person_.id);
+  oracle_.note_last(conversation, seq);
+  Reader& known = reader(conversation);
+  if (!known.resuming()) {
+    known.forget();
+    known.stand_at(epoch, seq);
+  }
+  if (owned() > person_.capacity) {
+    oracle_.complain("load is at most capacity",
+                     name() + " owns " + std::to_string(owned()) + " of " + std::to_string(person_.capacity));
+  }
+}
+
+void Client::told_unassigned(std::string_view conversation, std::string_view /*object*/) {
+  Topic& its = topic(conversation);
+  its.attached = false;
+  its.accepted = false;
+  reader(conversation).forget();
+}
+
+void Client::told_history(std::string_view conversation, std::string_view object) {
+  answered(object);
+  uint64_t before = 0;
+  for_each_object(field(object, "items").substr(1), [&](std::string_view item) {
+    const uint64_t seq = number_field(item, "seq");
+    if (before != 0 && seq != before + 1)
+      judge(conversation, "history goes from " + std::to_string(before) + " to " + std::to_string(seq));
+    before = seq;
+    told_item(conversation, item, text_field(item, "type") == "message", false);
+  });
+}
+
+void Client::told_list(std::string_view object) {
+  answered(object);
+  seen_waiting_.clear();
+  for_each_object(field(object, "conversations").substr(1), [&](std::string_view entry) {
+    if (text_field(entry, "state") == "queued" || text_field(entry, "state") == "assigned")
+      seen_waiting_.emplace_back(text_field(entry, "conversation"));
+  });
+}
+
+}  // namespace taut::sim

@@ -1,0 +1,161 @@
+#include "sim/server.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace taut::sim {
+
+namespace {
+
+constexpr uint64_t kPoolBytesMax = uint64_t{64} << 20;
+constexpr int kBacklog = 64;
+/// Turns of every member after which a stop must have come to its end.
+constexpr int kStopRounds = 4'000;
+constexpr int64_t kStopTurnNs = 50'000'000;
+constexpr int kSettleRounds = 8;
+
+Shard::Options shard_options(ShardId id, ShardId patient) {
+  Shard::Options options{.id = id, .patient = patient};
+  options.pool = {.home = static_cast<uint16_t>(id), .base_bytes = 0, .bytes_max = kPoolBytesMax};
+  return options;
+}
+
+}  // namespace
+
+Server::Member::Member(ShardId id, uint64_t seed, SimClock& clock, Mesh& mesh, ShardId patient)
+    : poller(seed), log(id, LogLevel::off, 2), shard(shard_options(id, patient), clock, poller, mesh, log) {}
+
+Server::Server(SimClock& clock, FileSystem& files, const gateway::Settings& settings,
+               const auth::Secrets& secrets)
+    : clock_(clock), files_(files), settings_(settings), secrets_(secrets) {
+  auto rules = gateway::read_group_rules(settings_);
+  TAUT_ASSERT(rules.has_value());
+  rules_ = std::move(*rules);
+}
+
+Server::~Server() {
+  TAUT_ASSERT(!runs());
+}
+
+/// A name of the kernel's choice: nothing is left in the file system.
+void Server::listen() {
+  listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  sockaddr_un any{.sun_family = AF_UNIX, .sun_path = {}};
+  socklen_t size = sizeof(address_.name);
+  if (listener_ < 0 || ::bind(listener_, reinterpret_cast<sockaddr*>(&any), sizeof(any.sun_family)) != 0 ||
+      ::listen(listener_, kBacklog) != 0 ||
+      ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address_.name), &size) != 0)
+    end_process("the simulator cannot make a socket to listen on");
+  address_.size = size;
+}
+
+Status Server::start(uint32_t shards, uint64_t hash_seed, uint64_t seed) {
+  TAUT_ASSERT(!runs());
+  layout_ = {.chat_shards = shards, .journal = true};
+  leaving_.store(0);
+  auto opened =
+      gateway::JournalService::open(files_, settings_, layout_, hash_seed, clock_.wall_ms(), leaving_);
+  if (!opened) return std::unexpected(opened.error());
+  journal_ = std::move(*opened);
+  mesh_ = std::make_unique<Mesh>(
+      Mesh::Options{.members = layout_.members(), .ring_capacity = 2 * SpscRing<Mail>::kBatchMax});
+  listen();
+  Dice dice(seed);
+  for (ShardId id = 0; id < layout_.members(); ++id) {
+    if (id == layout_.http_service()) continue;
+    const ShardId patient = id < shards ? layout_.committer() : kNobody;
+    members_.push_back(std::make_unique<Member>(id, dice.next(), clock_, *mesh_, patient));
+  }
+  std::vector<gateway::Beginning> beginnings = take_beginnings();
+  for (ShardId id = 0; id < shards; ++id) metrics_.push_back(std::make_unique<gateway::GatewayMetrics>());
+  members_[shards]->shard.begin(journal_->committer());
+  members_[shards + 1]->shard.begin(journal_->compactor());
+  for (ShardId id = 0; id < shards; ++id) {
+    programs_.push_back(std::make_unique<gateway::ChatProgram>(
+        settings_, rules_, secrets_, layout_,
+        gateway::Door{.compact_listener = listener_, .shards = metrics_}, replies_, std::move(beginnings[id]),
+        *metrics_[id], [] {}));
+    members_[id]->shard.begin(*programs_[id]);
+  }
+  return {};
+}
+
+/// As the server does (gateway/serve.cc).
+std::vector<gateway::Beginning> Server::take_beginnings() {
+  gateway::Recovered recovered = journal_->take_recovered();
+  std::vector<gateway::Beginning> beginnings(layout_.chat_shards);
+  for (ShardId id = 0; id < layout_.chat_shards; ++id) {
+    beginnings[id].process_start_ms = recovered.latest_ms;
+    beginnings[id].hash_seed = recovered.hash_seed;
+    beginnings[id].shard = std::move(recovered.shards[id]);
+  }
+  beginnings[layout_.dispatcher()].words = std::move(recovered.words);
+  return beginnings;
+}
+
+bool Server::turn(uint32_t shard) {
+  return members_[shard]->shard.turn(*programs_[shard]);
+}
+
+bool Server::turn_committer() {
+  return members_[layout_.chat_shards]->shard.turn(journal_->committer());
+}
+
+bool Server::turn_compactor() {
+  return members_[layout_.chat_shards + 1]->shard.turn(journal_->compactor());
+}
+
+uint64_t Server::undurable_bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& metrics : metrics_) bytes += metrics->journal_undurable_bytes.load();
+  return bytes;
+}
+
+uint64_t Server::bytes_in_use() {
+  uint64_t bytes = 0;
+  for (uint32_t id = 0; id < shards(); ++id) bytes += members_[id]->shard.pool().metrics().bytes_in_use();
+  return bytes;
+}
+
+bool Server::all_stopped() const {
+  return std::ranges::all_of(programs_, [](const auto& program) { return program->stopped(); });
+}
+
+void Server::settle(int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    for (uint32_t id = 0; id < shards(); ++id) members_[id]->shard.settle(*programs_[id]);
+  }
+}
+
+bool Server::stop() {
+  leaving_.store(1);
+  for (uint32_t id = 0; id < shards(); ++id) members_[id]->shard.request_stop();
+  for (int round = 0; !all_stopped(); ++round) {
+    if (round == kStopRounds) end_process("the simulated server does not stop");
+    for (uint32_t id = 0; id < shards(); ++id) turn(id);
+    turn_committer();
+    clock_.advance_ns(kStopTurnNs);
+  }
+  settle(kSettleRounds);
+  gateway::Committer& committer = journal_->committer();
+  Member& writer = *members_[shards()];
+  writer.shard.request_stop();
+  while (!committer.stopped()) writer.shard.turn(committer);
+  writer.shard.settle(committer);
+  settle(kSettleRounds);
+  const bool clean = !refusing();
+  journal_.reset();
+  programs_.clear();
+  members_.clear();
+  metrics_.clear();
+  mesh_.reset();
+  ::close(std::exchange(listener_, -1));
+  return clean;
+}
+
+}  // namespace taut::sim

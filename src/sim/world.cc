@@ -1,0 +1,355 @@
+#include "sim/world.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "auth/jwt.h"
+#include "base/assert.h"
+
+namespace taut::sim {
+
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+constexpr size_t kAll = size_t{1} << 20;
+/// Rounds in which all must come to rest, and how many of them are quiet, one behind the other, when they
+/// have: longer than the committer waits before it tries again.
+constexpr int kRoundsMax = 20'000;
+constexpr int kQuietRounds = 4;
+constexpr int64_t kQuietNs = 100 * kMs;
+constexpr uint64_t kMemoryBytesMax = uint64_t{32} << 20;
+
+gateway::Settings settings_of(Dice dice) {
+  gateway::Settings s;
+  s.data = "data";
+  s.groups = {"sales", "support"};
+  s.mode = dice.one_in(3) ? wire::Durability::durable_before_deliver : wire::Durability::durable;
+  s.connections_max = 128;
+  s.conversations_max = 1'024;
+  s.history_items = dice.one_in(4) ? 20 : 1'000;
+  s.accept_ms = 3'000;
+  s.agent_grace_ms = 2'000;
+  s.visitor_grace_ms = 10'000;
+  s.ping_ms = 5'000;
+  s.max_text_bytes = 512;
+  s.soft_limit_bytes = 8'192;
+  s.hard_limit_bytes = 1U << 20;
+  s.trace_every = 64;
+  s.journal_linger_us = dice.one_in(3) ? 500 : 0;
+  s.journal_segment_bytes = uint64_t{16} << (10 + dice.below(4));
+  return s;
+}
+
+auth::Secrets make_secrets() {
+  std::vector<auth::Secret> secrets;
+  secrets.emplace_back("a secret that only the simulator knows");
+  return auth::Secrets(std::move(secrets));
+}
+
+}  // namespace
+
+World::World(uint64_t seed)
+    : seed_(seed),
+      files_(seed),
+      settings_(settings_of(Dice(seed))),
+      secrets_(make_secrets()),
+      oracle_(settings_.mode == wire::Durability::durable_before_deliver),
+      server_(clock_, files_, settings_, secrets_) {
+  Dice dice(seed);
+  TAUT_ASSERT(files_.create_directory(settings_.data).has_value());
+  TAUT_ASSERT(files_.sync_directory(".").has_value());
+  add_people(dice);
+  begin_life(dice);
+}
+
+World::~World() {
+  clients_.clear();
+  if (server_.runs()) static_cast<void>(server_.stop());
+}
+
+void World::add_people(Dice& dice) {
+  auth::Signer signer(secrets_);
+  const auto add = [&](Role role, const std::string& id, uint32_t devices) {
+    auth::Claims claims{.id = id, .role = role, .site = settings_.site, .expires_s = int64_t{1} << 33};
+    if (role == Role::agent) {
+      claims.capacity = 1 + static_cast<uint32_t>(dice.below(3));
+      claims.group_count = dice.one_in(3) ? 1 : 2;
+      claims.group_ids = {settings_.groups[0], settings_.groups[1]};
+      agents_.push_back(id);
+    }
+    const std::string token = signer.sign(claims);
+    for (uint32_t i = 1; i <= devices; ++i) {
+      Person person{.role = role,
+                    .id = id,
+                    .device = "d" + std::to_string(i),
+                    .token = token,
+                    .capacity = claims.capacity.value_or(0)};
+      clients_.push_back(std::make_unique<Client>(std::move(person), settings_.groups, oracle_, hash_));
+    }
+  };
+  const uint64_t agents = 2 + dice.below(3);
+  const uint64_t visitors = 2 + dice.below(5);
+  for (uint64_t i = 1; i <= agents; ++i) add(Role::agent, "a" + std::to_string(i), dice.one_in(4) ? 2 : 1);
+  for (uint64_t i = 1; i <= visitors; ++i)
+    add(Role::visitor, "v" + std::to_string(i), dice.one_in(3) ? 2 : 1);
+}
+
+// -- lives of the process --
+
+/// An operator starts it until it runs. One failing call of the disk may be in the way, a crash as well.
+void World::begin_life(Dice& dice) {
+  constexpr int kAttempts = 4;
+  const auto shards = static_cast<uint32_t>(1 + dice.below(kShardsMax));
+  std::string why;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const Status started = server_.start(shards, seed_, dice.next());
+    if (started) return;
+    why = started.error().message;
+    files_.restart(files_.stopped() ? MemoryFileSystem::Crash::power : MemoryFileSystem::Crash::process);
+  }
+  oracle_.complain("a start finds its journal", why);
+}
+
+std::string World::end_life(bool clean, MemoryFileSystem::Crash crash, Dice& dice) {
+  if (!clean) {
+    if (crashes_ == kCrashesMax) return {};
+    ++crashes_;
+    files_.stop_after(0);
+    for (const auto& client : clients_) client->cut();
+  }
+  for (const auto& client : clients_) client->forget_half_open();
+  const bool written = server_.stop();
+  for (const auto& client : clients_) {
+    while (client->deliver_down(kAll)) {
+    }
+    client->cut();
+  }
+  const bool was_clean = clean && written && !files_.stopped();
+  oracle_.ended(was_clean);
+  heal();
+  files_.restart(was_clean ? MemoryFileSystem::Crash::process : crash);
+  begin_life(dice);
+  const std::string how = was_clean                                 ? "stop"
+                          : crash == MemoryFileSystem::Crash::power ? "power crash"
+                                                                    : "kill -9";
+  return how + ", and a start" +
+         (server_.runs() ? " with " + std::to_string(server_.shards()) + " shards" : "");
+}
+
+void World::heal() {
+  stalled_ = false;
+  files_.set_space(UINT64_MAX);
+}
+
+// -- steps --
+
+std::string World::apply(const Action& action) {
+  Dice dice(action.dice);
+  hash_ = (hash_ ^ action.dice ^ static_cast<uint64_t>(action.kind)) * 0x100'0000'01B3ULL;
+  if (!server_.runs()) return {};
+  std::string did;
+  if (action.kind <= ActionKind::connect || action.kind == ActionKind::settle) {
+    did = apply_machine(action, dice);
+  } else if (action.kind >= ActionKind::cut) {
+    did = apply_fault(action.kind, dice);
+  } else {
+    Client& client = *dice.pick(clients_);
+    did = client.act(action.kind, dice, agents_);
+    if (!did.empty()) did = client.name() + ": " + did;
+  }
+  if (files_.stopped() && server_.runs())
+    did += ", in which the process ends: " +
+           end_life(false, dice.one_in(3) ? MemoryFileSystem::Crash::process : MemoryFileSystem::Crash::power,
+                    dice);
+  return writes_down_ ? did + what_they_heard() : did;
+}
+
+void World::write_down_what_they_hear() {
+  writes_down_ = true;
+  for (const auto& client : clients_) client->write_down_what_it_hears();
+}
+
+Client* World::any_connected(Dice& dice) {
+  std::vector<Client*> connected;
+  for (const auto& client : clients_) {
+    if (client->connected()) connected.push_back(client.get());
+  }
+  return connected.empty() ? nullptr : dice.pick(connected);
+}
+
+std::string World::apply_machine(const Action& action, Dice& dice) {
+  switch (action.kind) {
+    case ActionKind::turn: {
+      const auto shard = static_cast<uint32_t>(dice.below(server_.shards()));
+      return server_.turn(shard) ? "turn of shard " + std::to_string(shard) : std::string();
+    }
+    case ActionKind::commit:
+      return !stalled_ && server_.turn_committer() ? "turn of the committer" : std::string();
+    case ActionKind::compact:
+      return !stalled_ && server_.turn_compactor() ? "turn of the compactor" : std::string();
+    case ActionKind::deliver_up:
+    case ActionKind::deliver_down:
+      return deliver(action.kind, dice);
+    case ActionKind::pass_time:
+      return pass_time(dice);
+    case ActionKind::connect:
+      return connect(dice);
+    default:
+      settle(dice);
+      return "all come to rest";
+  }
+}
+
+std::string World::deliver(ActionKind kind, Dice& dice) {
+  Client* client = any_connected(dice);
+  if (client == nullptr) return {};
+  const size_t most = dice.one_in(8) ? 1 + dice.below(40) : kAll;
+  const bool up = kind == ActionKind::deliver_up;
+  if (!(up ? client->deliver_up(most) : client->deliver_down(most))) return {};
+  return std::string(up ? "deliver to the server from " : "deliver to ") + client->name() +
+         (most == kAll ? "" : ", " + std::to_string(most) + " bytes at most");
+}
+
+std::string World::pass_time(Dice& dice) {
+  int64_t ns = static_cast<int64_t>(dice.below(5'000'000));
+  if (dice.one_in(20)) ns = static_cast<int64_t>(dice.below(1'000)) * kMs;
+  if (dice.one_in(300)) ns = static_cast<int64_t>(dice.below(15'000)) * kMs;
+  clock_.advance_ns(ns);
+  return std::to_string(ns / 1'000) + " us pass";
+}
+
+std::string World::connect(Dice& dice) {
+  Client& client = *dice.pick(clients_);
+  return client.connect(server_.address()) ? client.name() + " connects" : std::string();
+}
+
+std::string World::apply_fault(ActionKind kind, Dice& dice) {
+  Client* client = any_connected(dice);
+  switch (kind) {
+    case ActionKind::cut:
+      if (client == nullptr) return {};
+      client->cut();
+      return client->name() + "'s link is cut";
+    case ActionKind::half_open:
+      if (client == nullptr) return {};
+      client->half_open();
+      return client->name() + " is gone, and the server hears nothing of it";
+    case ActionKind::stall_disk:
+      stalled_ = !stalled_;
+      return stalled_ ? "the disk stalls" : "the disk goes on";
+    case ActionKind::disk_full:
+      files_.set_space(0);
+      return "the disk is full";
+    case ActionKind::disk_freed:
+      files_.set_space(UINT64_MAX);
+      return "the disk has room";
+    case ActionKind::fail_write:
+      files_.fail_call(MemoryFileSystem::Call::write, dice.below(4));
+      return "a write will fail";
+    case ActionKind::fail_sync:
+      files_.fail_call(MemoryFileSystem::Call::sync, dice.below(4));
+      return "a sync will fail";
+    case ActionKind::clock_jump: {
+      const int64_t ms = static_cast<int64_t>(dice.below(7'200'000)) - 3'600'000;
+      clock_.jump_ms(ms);
+      return "the clock on the wall jumps by " + std::to_string(ms) + " ms";
+    }
+    case ActionKind::crash_in_a_write:
+      files_.stop_after(dice.below(12));
+      return "the process will end in a write";
+    case ActionKind::crash:
+      return end_life(
+          false, dice.one_in(3) ? MemoryFileSystem::Crash::process : MemoryFileSystem::Crash::power, dice);
+    case ActionKind::restart:
+      return end_life(true, MemoryFileSystem::Crash::power, dice);
+    default:
+      return storm(dice);
+  }
+}
+
+/// All links are cut, and all come back at once.
+std::string World::storm(Dice& dice) {
+  for (const auto& client : clients_) client->cut();
+  for (const auto& client : clients_) {
+    if (!dice.one_in(10)) client->connect(server_.address());
+  }
+  return "all links are cut, and nearly all come back";
+}
+
+// -- rest --
+
+bool World::everybody_turns() {
+  bool worked = false;
+  for (const auto& client : clients_) worked |= client->deliver_up(kAll);
+  for (uint32_t id = 0; id < server_.shards(); ++id) worked |= server_.turn(id);
+  worked |= server_.turn_committer();
+  for (const auto& client : clients_) worked |= client->deliver_down(kAll);
+  return worked;
+}
+
+bool World::rest() {
+  heal();
+  int quiet = 0;
+  for (int round = 0; quiet < kQuietRounds; ++round) {
+    if (round == kRoundsMax) {
+      oracle_.complain("all come to rest", "and after so many turns there is still something to do");
+      return true;
+    }
+    const bool worked = everybody_turns();
+    if (files_.stopped()) return false;
+    quiet = worked ? 0 : quiet + 1;
+    if (worked) continue;
+    clock_.advance_ns(kQuietNs);
+  }
+  return !files_.stopped();
+}
+
+void World::settle(Dice& /*dice*/) {
+  if (!rest()) return;
+  if (server_.refusing() || server_.undurable_bytes() != 0) {
+    oracle_.complain("the journal takes all that it is given",
+                     std::to_string(server_.undurable_bytes()) + " bytes are not durable on a healthy disk");
+  }
+  for (const auto& client : clients_) client->check_at_rest();
+  if (server_.bytes_in_use() > kMemoryBytesMax)
+    oracle_.complain("memory is bounded",
+                     std::to_string(server_.bytes_in_use()) + " bytes are in use at rest");
+}
+
+std::string World::finish() {
+  Dice dice(seed_ ^ hash_);
+  if (server_.runs()) read_all_again(dice);
+  return what_they_heard();
+}
+
+std::string World::what_they_heard() {
+  std::string heard;
+  for (const auto& client : clients_) heard += client->take_heard();
+  return heard;
+}
+
+void World::read_all_again(Dice& dice) {
+  for (int attempt = 0; attempt < 3 && !rest(); ++attempt)
+    static_cast<void>(end_life(false, MemoryFileSystem::Crash::power, dice));
+  crashes_ = std::min(crashes_, kCrashesMax - 1);
+  static_cast<void>(end_life(false, MemoryFileSystem::Crash::power, dice));
+  if (!server_.runs() || violation()) return;
+  std::vector<Client*> readers;
+  for (const auto& client : clients_) {
+    if (client->person().role != Role::visitor) continue;
+    if (!readers.empty() && readers.back()->person().id == client->person().id) {
+      for (const auto& [conversation, known] : client->readers()) readers.back()->know(conversation);
+    } else {
+      readers.push_back(client.get());
+    }
+  }
+  for (Client* client : readers) client->connect(server_.address(), true);
+  static_cast<void>(rest());
+  for (Client* client : readers) {
+    if (!client->live()) return oracle_.complain("who comes back is let in", client->name() + " is not");
+    client->finish_last_reading();
+  }
+}
+
+}  // namespace taut::sim
