@@ -141,7 +141,8 @@ void Conversations::stamp_message(Block& item, uint64_t seq, const chat::Owner& 
 void Conversations::push_message(ConversationRecord& record, Block* item, chat::ItemKind kind, uint64_t seq,
                                  const Requester& from) {
   stamp_message(*item, seq, record.machine.owner());
-  const bool to_other_visitors = from.kind != chat::PartyKind::visitor || from.other_connections;
+  const bool to_others = from.other_connections || courier_.holds();
+  const bool to_other_visitors = from.kind != chat::PartyKind::visitor || to_others;
   if (to_other_visitors && record.visitor) {
     if (kind == chat::ItemKind::note) {
       courier_.deliver({.to = record.visitor,
@@ -154,7 +155,7 @@ void Conversations::push_message(ConversationRecord& record, Block* item, chat::
     }
   }
   const chat::Owner& owner = record.machine.owner();
-  const bool sender_alone = owner.key == from.endpoint && !from.other_connections;
+  const bool sender_alone = owner.key == from.endpoint && !to_others;
   if (owner.key && !sender_alone) give(owner.key, from.connection, record, item, Lane::live);
   // The sender's other connections, when it is an agent who does not own the conversation: they ask for
   // history.

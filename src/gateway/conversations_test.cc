@@ -1,5 +1,6 @@
 #include "gateway/conversations.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -252,6 +253,25 @@ TEST_F(JournaledConversationsTest, AMessageThatWasLetInIsJournaledThoughItsOwnAc
   requeue(*record);
   EXPECT_EQ(feed.number(), before + 2) << "events wait in memory";
   EXPECT_TRUE(record->behind);
+  static_cast<void>(take_mail());
+}
+
+class DurableFirstConversationsTest : public ConversationsTest {
+ protected:
+  DurableFirstConversationsTest()
+      : ConversationsTest(300, kPoolBytesMax, wire::Durability::durable_before_deliver) {}
+};
+
+TEST_F(DurableFirstConversationsTest, AConnectionThatComesWhileAMessageWaitsForTheDiskHearsIt) {
+  Line sender = connect();
+  ConversationRecord* record = open(sender.session.self);
+  ASSERT_NE(record, nullptr);
+  Requester alone = from_visitor(sender.session.self);
+  alone.other_connections = false;
+  say(*record, alone, "hello");
+  Line newcomer = connect();
+  conversations.on_durable({.records = feed.number()});
+  EXPECT_THAT(heard(newcomer), testing::Contains("message hello"));
   static_cast<void>(take_mail());
 }
 

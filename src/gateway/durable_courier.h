@@ -51,6 +51,11 @@ class DurableCourier {
   /// More records are durable: what waited for them goes out.
   void release_durable();
 
+  /// What a conversation says now goes out later, to whoever is connected then.
+  [[nodiscard]] bool holds() const {
+    return feed_.mode() == wire::Durability::durable_before_deliver && !feed_.is_durable(feed_.number());
+  }
+
  private:
   /// A delivery and the record that it waits for, in one mail.
   struct Held {
@@ -58,9 +63,6 @@ class DurableCourier {
     Delivery delivery;
   };
 
-  [[nodiscard]] bool holds() const {
-    return feed_.mode() == wire::Durability::durable_before_deliver && !feed_.is_durable(feed_.number());
-  }
   void hold(uint64_t number, const Delivery& delivery) {
     held_.push(Mail::of(0, Held{.number = number, .delivery = delivery}));
   }
