@@ -263,6 +263,7 @@ size_t Client::owned() const {
 
 void Client::check_at_rest() const {
   if (!live()) return;
+  if (person_.role == Role::agent && owned() <= person_.capacity) oracle_.within_capacity(person_.id);
   for (const auto& [ref, type] : waiting_) {
     return oracle_.complain("every request is answered", name() + "'s " + std::string(wire::name_of(type)) +
                                                              " " + std::to_string(ref) + " is not");

@@ -242,10 +242,7 @@ void Client::told_assigned(std::string_view conversation, std::string_view objec
     known.forget();
     known.stand_at(epoch, seq);
   }
-  if (owned() > person_.capacity) {
-    oracle_.complain("load is at most capacity",
-                     name() + " owns " + std::to_string(owned()) + " of " + std::to_string(person_.capacity));
-  }
+  oracle_.owns(person_.id, owned(), person_.capacity);
 }
 
 void Client::told_unassigned(std::string_view conversation, std::string_view /*object*/) {

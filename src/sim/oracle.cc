@@ -116,6 +116,12 @@ void Oracle::assigned(std::string_view id, uint64_t epoch, uint64_t owner_epoch,
   owner = agent;
 }
 
+void Oracle::owns(const std::string& agent, size_t conversations, uint32_t capacity) {
+  if (conversations <= capacity || (crashed_ && !checked_.contains(agent))) return;
+  complain("load is at most capacity",
+           agent + " owns " + std::to_string(conversations) + " of " + std::to_string(capacity));
+}
+
 void Oracle::ended(bool clean) {
   if (clean) {
     for (auto& [id, c] : conversations_) {
@@ -125,6 +131,8 @@ void Oracle::ended(bool clean) {
     }
   }
   ++life_;
+  crashed_ = !clean;
+  checked_.clear();
 }
 
 // -- the last reading --

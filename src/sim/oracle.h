@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -61,6 +62,13 @@ class Oracle {
   void forgotten(std::string_view conversation);
   void assigned(std::string_view conversation, uint64_t epoch, uint64_t owner_epoch, std::string_view agent);
 
+  /// An agent owns so many conversations. Of a torn write an assignment may survive and what made room for
+  /// it, on another shard, may not: after a crash an agent may own more, until it was seen within its
+  /// capacity.
+  void owns(const std::string& agent, size_t conversations, uint32_t capacity);
+  /// At rest.
+  void within_capacity(const std::string& agent) { checked_.insert(agent); }
+
   /// The process has ended; what was acked as accepted only may be undone, unless the end was clean.
   void ended(bool clean);
   /// The highest number of a conversation that anybody was told in this life; 0: none.
@@ -108,6 +116,8 @@ class Oracle {
   std::map<std::string, Conversation, std::less<>> conversations_;
   const bool durable_first_;
   std::optional<Violation> violation_;
+  std::set<std::string> checked_;  ///< agents whose load was within their capacity in this life
+  bool crashed_ = false;           ///< before this life
   uint64_t life_ = 1;
   uint64_t durable_acks_ = 0;
   uint64_t items_seen_ = 0;
