@@ -25,6 +25,8 @@ LOGS = ROOT / ".cache" / "log"
 CORES = os.cpu_count() or 1
 FUZZ_SECONDS = 30  # per target; two targets at a time on two cores
 FUZZ_SECONDS_LONG = 900
+SIMULATED_WORLDS = 60  # twice: fixed seeds and fresh ones; together some 30 s on one core
+SIMULATED_STEPS = 20_000
 STAGE_SECONDS_MAX = 1_800  # a stage that hangs is ended and counts as failed
 QUIET_SECONDS = 30  # without a terminal: one line of progress so often
 TAIL_LINES = 60
@@ -246,6 +248,18 @@ def black_box(preset, folders):
     return stage
 
 
+def simulation(options, progress):
+    """The same seeds each time, so that a change shows at once, and fresh ones, so that each run looks somewhere new."""
+    counts = Counts(note=f"{2 * SIMULATED_WORLDS * SIMULATED_STEPS:,} steps")
+    for name, seed in (("sim-fixed", ["--seed", "1"]), ("sim-fresh", [])):
+        code, output = run(name, ["build/release/taut", "sim", *seed, "--seeds", SIMULATED_WORLDS, "--steps", SIMULATED_STEPS], progress=progress)
+        counts.passed += code == 0
+        counts.failed += code != 0
+        if code:
+            complain(name, output)
+    return counts
+
+
 def micro_benches(options, progress):
     counts = Counts(note="run small, not judged")
     for program in sorted((ROOT / "build/release").glob("*_bench")):
@@ -274,6 +288,7 @@ STAGES = [
     ("check", check, "build release", False),
     ("tool tests", tool_tests, "build release", False),
     ("unit tests, release", unit_tests("release"), "build release", True),
+    ("simulation", simulation, "build release", False),
     ("black box, release", black_box("release", ["client", "blackbox"]), "build release", True),
     ("build debug", build("debug"), None, True),
     ("unit tests, debug", unit_tests("debug"), "build debug", True),

@@ -73,11 +73,13 @@ void print_trace(uint64_t seed, const std::vector<sim::Action>& actions) {
 void report(const SimOptions& options, uint64_t seed, const std::vector<sim::Action>& actions,
             const sim::Outcome& outcome) {
   const auto shown = static_cast<unsigned long long>(seed);
+  const std::string after =
+      outcome.steps > 0 ? " after " + std::to_string(outcome.steps) + " steps" : std::string();
   std::printf(
-      "seed %llu fails after %llu steps\n  invariant: %s\n  %s\n  replay: taut sim --seed %llu --steps %u "
+      "seed %llu fails%s\n  invariant: %s\n  %s\n  replay: taut sim --seed %llu --steps %u "
       "--trace\n",
-      shown, static_cast<unsigned long long>(outcome.steps), outcome.violation->name.c_str(),
-      outcome.violation->what.c_str(), shown, options.steps);
+      shown, after.c_str(), outcome.violation->name.c_str(), outcome.violation->what.c_str(), shown,
+      options.steps);
   std::fflush(stdout);
   if (!options.shrink) return;
   std::vector<sim::Action> few = actions;

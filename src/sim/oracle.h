@@ -47,6 +47,8 @@ class Oracle {
   /// `durable_first`: nobody is told of a message that is not durable.
   explicit Oracle(bool durable_first) : durable_first_(durable_first) {}
 
+  [[nodiscard]] bool durable_first() const { return durable_first_; }
+
   void complain(std::string name, std::string what);
   [[nodiscard]] const std::optional<Violation>& violation() const { return violation_; }
 
