@@ -193,6 +193,7 @@ std::string Client::send(Dice& dice) {
                                        .text = std::string(1 + dice.below(dice.one_in(20) ? 400 : 40),
                                                            static_cast<char>('a' + dice.below(26))),
                                        .note = note});
+  if (note) notes_.insert(sent.client_msg_id);
   say_send(sent);
   return "send " + sent.client_msg_id + (note ? ", a note, in " : " in ") + *conversation;
 }

@@ -132,6 +132,7 @@ class Client {
   bool last_reading_ = false;
   std::map<std::string, Reader, std::less<>> readers_;
   std::map<std::string, Topic, std::less<>> topics_;
+  std::set<std::string, std::less<>> notes_;       ///< client_msg_id of every note
   std::vector<Sent> sent_;                         ///< the latest
   std::map<uint32_t, wire::ClientType> waiting_;   ///< requests without an answer, by ref
   std::map<uint32_t, std::string> waiting_sends_;  ///< client_msg_id

@@ -181,7 +181,7 @@ void Client::told_ack(std::string_view conversation, std::string_view object) {
                  .ts = number_field(object, "ts"),
                  .dup = dup,
                  .durable = durable,
-                 .note = sent != nullptr && sent->note});
+                 .note = notes_.contains(id)});
 }
 
 void Client::told_error(std::string_view conversation, std::string_view object) {
