@@ -49,6 +49,7 @@ Conversations::Options conversation_options(const Settings& s, const GroupRules&
           .process_start_ms = beginning.process_start_ms,
           .hash_seed = beginning.hash_seed,
           .dispatcher = layout.dispatcher(),
+          .archive = layout.archive(),
           .shards = layout.chat_shards,
           .rules = rules};
 }
@@ -317,9 +318,14 @@ void ChatProgram::on_one(const Mail& mail) {
       return serve();
     case MailKind::journal_durable:
       return parts_->conversations.on_durable(mail.as<DurableMail>());
+    case MailKind::older_found:
+      return parts_->conversations.older_pages().on_answer(mail.as<OlderPageMail>());
     case MailKind::move_http:
     case MailKind::inquiry_answered:
     case MailKind::journal_record:
+    case MailKind::older_wanted:
+    case MailKind::archive_asked:
+    case MailKind::archive_answered:
       break;
     default:
       TAUT_ASSERT(parts_->desk.has_value());
@@ -372,6 +378,8 @@ void ChatProgram::on_timer(Timer& timer) {
       return parts_->desk->on_hours();
     case DispatchDesk::kDeadlineTimer:
       return parts_->desk->on_deadline();
+    case OlderPages::kTimer:
+      return parts_->conversations.older_pages().on_timer();
     case kListenTimer:
       if (stopping_) return;
       if (!listen()) shard_->timers().arm(timer, shard_->now_ns() + kListenPauseNs);

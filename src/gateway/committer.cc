@@ -10,7 +10,9 @@ namespace taut::gateway {
 
 Committer::Committer(journal::JournalWriter& writer, const Layout& layout, const Options& options,
                      CommitterMetrics& metrics)
-    : writer_(writer), layout_(layout), options_(options), metrics_(metrics), durable_(layout.chat_shards) {}
+    : writer_(writer), layout_(layout), options_(options), metrics_(metrics), durable_(layout.chat_shards) {
+  metrics_.durable.store(writer_.durable_sequence());
+}
 
 Committer::~Committer() {
   if (shard_ == nullptr) return;
@@ -105,6 +107,7 @@ void Committer::finish(size_t count) {
     back_->release(record.block);
   }
   metrics_.records.add(count);
+  metrics_.durable.store(writer_.durable_sequence());
   pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 

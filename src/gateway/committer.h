@@ -18,7 +18,8 @@ namespace taut::gateway {
 
 /// Written by the committer's thread.
 struct CommitterMetrics {
-  Cell records;   ///< durable
+  Cell durable;   ///< the last record of the journal that is
+  Cell records;   ///< made durable
   Cell bytes;     ///< their payloads
   Cell commits;   ///< that succeeded
   Cell failures;  ///< that did not

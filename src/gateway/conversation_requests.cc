@@ -263,7 +263,10 @@ void Conversations::close_all_of(const hub::Endpoint& visitor, std::string_view 
   }
 }
 
+/// A page is of one source: memory's part comes first, and what is older with the next page.
 void Conversations::history(const ConversationRequest& request) {
+  const bool in_memory = records_.find(request.key) != nullptr || find(request.conversation) != nullptr;
+  if (!in_memory && older_.on()) return older_.ask(request, false);
   ConversationRecord* record = find_for(request);
   if (record == nullptr) return;
   const bool visitor = request.from.is_visitor();
@@ -271,7 +274,11 @@ void Conversations::history(const ConversationRequest& request) {
     return refuse(request.from, request.conversation, wire::ErrorCode::not_yours,
                   "not a conversation of your groups");
   }
-  const chat::Page page = record->machine.history(request.before, request.limit);
+  chat::Page page = record->machine.history(request.before, request.limit);
+  if (page.evicted && older_.on()) {
+    if (page.from > page.to) return older_.ask(request, true);
+    page.more = true;
+  }
   Block* frame = make_history(shard_.pool(), *record, page, request.from.ref, visitor);
   if (frame == nullptr) {
     return refuse(request.from, request.conversation, wire::ErrorCode::overloaded, "no memory for the page");

@@ -78,6 +78,7 @@ Conversations::Conversations(Shard& shard, hub::BlockReturn& back, DurableCourie
       last_agents_(options.conversations_max, memory_),
       signals_(shard, courier, *this),
       listings_(shard, courier, *this, options.dispatcher),
+      older_(shard, courier, options.archive),
       pager_(shard, courier, *this) {
   index_->by_id.reserve(options_.conversations_max);
 }

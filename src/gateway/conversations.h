@@ -22,6 +22,7 @@
 #include "gateway/journal_feed.h"
 #include "gateway/listing.h"
 #include "gateway/mails.h"
+#include "gateway/older_pages.h"
 #include "gateway/resume_pager.h"
 #include "gateway/signals.h"
 
@@ -90,8 +91,9 @@ class Conversations final : public PageListener {
     int64_t process_start_ms = 0;
     uint64_t hash_seed = 0;  ///< of the ids and texts that are remembered
     ShardId dispatcher = 0;
-    uint32_t shards = 1;      ///< chat shards
-    const GroupRules& rules;  ///< outlives them
+    ShardId archive = kNobody;  ///< kNobody: what has left memory is gone
+    uint32_t shards = 1;        ///< chat shards
+    const GroupRules& rules;    ///< outlives them
   };
 
   Conversations(Shard& shard, hub::BlockReturn& back, DurableCourier& courier, JournalFeed& feed,
@@ -151,6 +153,7 @@ class Conversations final : public PageListener {
   void end_turn() { signals_.flush(); }
   [[nodiscard]] Signals& signals() { return signals_; }
   [[nodiscard]] Listings& listings() { return listings_; }
+  [[nodiscard]] OlderPages& older_pages() { return older_; }
   /// What a list says of it; a view.
   [[nodiscard]] wire::ListEntry list_entry(const ConversationRecord& record) const;
 
@@ -282,6 +285,7 @@ class Conversations final : public PageListener {
   BlockedVisitors blocked_;
   Signals signals_;
   Listings listings_;
+  OlderPages older_;
   ResumePager pager_;
   std::vector<Handle> behind_;
   uint32_t owners_sought_ = 0;

@@ -7,10 +7,12 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "gateway/archive_questions.h"
 #include "gateway/assets.h"
 #include "gateway/blocking.h"
 #include "gateway/cors.h"
 #include "gateway/explanation.h"
+#include "gateway/history_api.h"
 #include "gateway/mails.h"
 #include "gateway/moved_connection.h"
 #include "gateway/path_prefix.h"
@@ -79,6 +81,8 @@ void HttpService::on_mail(ShardId /*from*/, std::span<const Mail> batch) {
   for (const Mail& mail : batch) {
     if (mail.kind == static_cast<uint32_t>(MailKind::inquiry_answered)) {
       on_inquiry(mail.as<InquiryMail>());
+    } else if (mail.kind == static_cast<uint32_t>(MailKind::archive_answered)) {
+      on_archive(mail.as<ArchiveMail>());
     } else {
       TAUT_ASSERT(mail.kind == static_cast<uint32_t>(MailKind::move_http));
       adopt(mail);
@@ -244,6 +248,12 @@ void HttpService::on_inquiry(const InquiryMail& mail) {
     resolve(pending->self, std::move(*answer));
 }
 
+void HttpService::on_archive(const ArchiveMail& mail) {
+  const std::unique_ptr<ArchiveQuestion> question(mail.question);
+  --at_archive_;
+  if (pending_.find(mail.asker) != nullptr) resolve(mail.asker, std::move(question->answer));
+}
+
 void HttpService::resolve(Handle handle, HttpAnswer answer) {
   Pending& pending = *pending_.find(handle);
   Connection& connection = *connections_.find(pending.connection);
@@ -283,6 +293,14 @@ HttpReply HttpService::get(const wire::HttpRequest& request, std::string_view pa
   }
   if (path == "/v1/trace/slowest") return get_slowest(request);
   if (path.starts_with(kExplainPath)) return get_explanation(request, path.substr(kExplainPath.size()));
+  if (auto history = get_history(path, request.query(), layout_)) {
+    if (std::optional<HttpAnswer> refusal = refuse_stranger(request)) return *refusal;
+    if (!std::holds_alternative<std::unique_ptr<Inquiry>>(*history)) return *std::move(history);
+    if (at_archive_ >= kAtArchiveMax)
+      return HttpAnswer{.status = 503, .problem = "too much of the history is asked for now"};
+    ++at_archive_;
+    return *std::move(history);
+  }
   if (path == "/metrics") return HttpAnswer{.content_type = kMetricsType, .body = metrics_page(sources_)};
   if (const Asset* asset = settings_.demo ? find_asset(path) : nullptr; asset != nullptr) {
     return HttpAnswer{.content_type = asset->content_type, .body = std::string(asset->content)};

@@ -1,4 +1,4 @@
-// Answers everything over HTTP that is not a WebSocket: health, metrics, tokens, the demo page.
+// Answers everything over HTTP that is not a WebSocket: health, metrics, tokens, history, the demo page.
 #pragma once
 
 #include <cstdint>
@@ -57,6 +57,8 @@ class HttpService final : public ShardProgram {
   /// What shards have not answered after this is 503.
   static constexpr int64_t kInquiryNs = 5'000'000'000;
   static constexpr uint32_t kConnectionsMax = 1'024;
+  /// Questions that the archive has at once; with more they would wait longer than their clients.
+  static constexpr uint32_t kAtArchiveMax = 64;
 
   struct Connection {
     explicit Connection(Handle handle) : self(handle) {}
@@ -91,6 +93,7 @@ class HttpService final : public ShardProgram {
   void finish(Connection& connection, const wire::HttpRequest& request, HttpAnswer answer);
   void defer(Connection& connection, wire::HttpRequest request, std::unique_ptr<Inquiry> inquiry);
   void on_inquiry(const InquiryMail& mail);
+  void on_archive(const ArchiveMail& mail);
   void resolve(Handle handle, HttpAnswer answer);
 
   [[nodiscard]] HttpReply route(const wire::HttpRequest& request);
@@ -116,6 +119,7 @@ class HttpService final : public ShardProgram {
   std::vector<Handle> waiting_;  ///< connections whose input may hold another request
   Shard* shard_ = nullptr;
   uint64_t demo_ids_ = 0;
+  uint32_t at_archive_ = 0;
   bool stopping_ = false;
 };
 

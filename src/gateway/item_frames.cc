@@ -1,6 +1,6 @@
 #include "gateway/item_frames.h"
 
-#include <cstring>
+#include <algorithm>
 #include <vector>
 
 #include "gateway/conversations.h"
@@ -8,9 +8,6 @@
 namespace taut::gateway {
 
 namespace {
-
-/// Room for HistoryBegin and HistoryEnd, whose strings are an id.
-constexpr size_t kHistoryFrameBytes = 256;
 
 Block* stored_frame(const ConversationRecord& record, uint64_t seq) {
   return static_cast<Block*>(record.machine.items().at(seq).body);
@@ -39,38 +36,38 @@ Block* item_frame_for(BufferPool& pool, const ConversationRecord& record, uint64
   return frame;
 }
 
+void write_history(Block& block, uint32_t ref, std::string_view conversation,
+                   std::span<const std::string_view> items, bool more) {
+  size_t first = items.size();
+  for (size_t bytes = kHistoryAroundBytes; first > 0; --first) {
+    bytes += items[first - 1].size() + 1;
+    if (bytes > block.capacity) break;
+  }
+  char* json = block.data() + kFrameJsonAt;
+  const wire::HistoryBegin begin{.ref = ref, .conversation = conversation};
+  const wire::Written begun = wire::write({json, wire::max_size(begin)}, begin);
+  size_t at = begun.size;
+  for (size_t i = first; i < items.size(); ++i) {
+    if (i > first) json[at++] = ',';
+    at += items[i].copy(json + at, items[i].size());
+  }
+  const wire::HistoryEnd end{.more = more || first > 0};
+  at += wire::write({json + at, wire::max_size(end)}, end).size;
+  finish_frame(block, static_cast<uint32_t>(at), begun, conversation);
+}
+
 Block* make_history(BufferPool& pool, const ConversationRecord& record, const chat::Page& page, uint32_t ref,
                     bool for_visitor) {
-  // Newest first, as many as fit; then written in ascending order.
   std::vector<Block*> frames;
-  size_t bytes = kAroundFrameBytes + kHistoryFrameBytes;
-  bool more = page.more;
-  for (uint64_t seq = page.to; seq >= page.from && seq != 0; --seq) {
-    Block* frame = item_frame_for(pool, record, seq, for_visitor);
-    if (bytes + frame_json(*frame).size() + 1 > BufferPool::kCapacityMax) {
-      pool.release(frame);
-      more = true;
-      break;
-    }
-    bytes += frame_json(*frame).size() + 1;
-    frames.push_back(frame);
+  std::vector<std::string_view> items;
+  size_t bytes = kHistoryAroundBytes;
+  for (uint64_t seq = page.from; seq <= page.to; ++seq) {
+    frames.push_back(item_frame_for(pool, record, seq, for_visitor));
+    items.push_back(frame_json(*frames.back()));
+    bytes += items.back().size() + 1;
   }
-  Block* page_block = pool.allocate(bytes);
-  if (page_block != nullptr) {
-    char* json = page_block->data() + kFrameJsonAt;
-    const wire::HistoryBegin begin{.ref = ref, .conversation = record.machine.id()};
-    const wire::Written begun = wire::write({json, wire::max_size(begin)}, begin);
-    size_t at = begun.size;
-    for (size_t i = frames.size(); i-- > 0;) {
-      const std::string_view item = frame_json(*frames[i]);
-      std::memcpy(json + at, item.data(), item.size());
-      at += item.size();
-      if (i > 0) json[at++] = ',';
-    }
-    const wire::HistoryEnd end{.more = more};
-    at += wire::write({json + at, wire::max_size(end)}, end).size;
-    finish_frame(*page_block, static_cast<uint32_t>(at), begun, begin.conversation);
-  }
+  Block* page_block = pool.allocate(std::min(bytes, BufferPool::kCapacityMax));
+  if (page_block != nullptr) write_history(*page_block, ref, record.machine.id(), items, page.more);
   for (Block* frame : frames) pool.release(frame);
   return page_block;
 }

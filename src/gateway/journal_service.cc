@@ -8,14 +8,16 @@ namespace taut::gateway {
 
 Result<std::unique_ptr<JournalService>> JournalService::open(FileSystem& files, const Settings& settings,
                                                              const Layout& layout, uint64_t hash_seed,
-                                                             int64_t wall_ms, const Cell& leaving) {
+                                                             int64_t wall_ms, const Cell& leaving,
+                                                             std::function<uint64_t()> keep_from) {
   auto opened = open_journal(files, settings, layout.chat_shards, hash_seed, wall_ms);
   if (!opened) return std::unexpected(opened.error());
-  return std::make_unique<JournalService>(files, settings, layout, std::move(*opened), leaving);
+  return std::make_unique<JournalService>(files, settings, layout, std::move(*opened), leaving,
+                                          std::move(keep_from));
 }
 
 JournalService::JournalService(FileSystem& files, const Settings& settings, const Layout& layout,
-                               OpenedJournal opened, const Cell& leaving)
+                               OpenedJournal opened, const Cell& leaving, std::function<uint64_t()> keep_from)
     : settings_(settings),
       opened_(std::move(opened)),
       committer_(opened_.writer, layout,
@@ -26,7 +28,7 @@ JournalService::JournalService(FileSystem& files, const Settings& settings, cons
           files,
           {.directory = journal::journal_directory(settings.data),
            .recovery = recovery_options(settings, opened_.recovered.hash_seed)},
-          [] { return UINT64_MAX; }, [&leaving] { return leaving.load() == 0; }, compactor_metrics_) {}
+          std::move(keep_from), [&leaving] { return leaving.load() == 0; }, compactor_metrics_) {}
 
 void JournalService::say_what_was_recovered(LogRing& log) const {
   log.info("mode {}: {} records read, {} items; the end before this start was {}",

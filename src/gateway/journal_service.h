@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -19,14 +20,15 @@ namespace taut::gateway {
 /// Main thread only, but for the committer and the compactor.
 class JournalService {
  public:
-  /// As open_journal(). `leaving` is 1 from the moment at which the server is told to stop. All references
-  /// outlive it.
+  /// As open_journal(). keep_from() as of the compactor, `leaving` is 1 from the moment at which the server
+  /// is told to stop. All references outlive it.
   [[nodiscard]] static Result<std::unique_ptr<JournalService>> open(FileSystem& files,
                                                                     const Settings& settings,
                                                                     const Layout& layout, uint64_t hash_seed,
-                                                                    int64_t wall_ms, const Cell& leaving);
+                                                                    int64_t wall_ms, const Cell& leaving,
+                                                                    std::function<uint64_t()> keep_from);
   JournalService(FileSystem& files, const Settings& settings, const Layout& layout, OpenedJournal opened,
-                 const Cell& leaving);
+                 const Cell& leaving, std::function<uint64_t()> keep_from);
 
   /// What was before; once.
   [[nodiscard]] Recovered take_recovered() { return std::exchange(opened_.recovered, {}); }

@@ -44,6 +44,10 @@ enum class MailKind : uint32_t {
   inquiry_answered,       ///< InquiryMail: back to the HTTP service
   journal_record,         ///< JournalMail: to the committer
   journal_durable,        ///< DurableMail: from the committer to a chat shard
+  older_wanted,           ///< OlderPageMail: to the archive
+  older_found,            ///< OlderPageMail: back
+  archive_asked,          ///< ArchiveMail: from the HTTP service to the archive
+  archive_answered,       ///< ArchiveMail: back
 };
 
 /// A connection on its way; the receiver owns and deletes it.
@@ -170,6 +174,22 @@ struct DurableMail {
   uint64_t records = 0;
   uint64_t bytes = 0;
   bool refusing = false;  ///< the disk does not take the rest
+};
+
+/// A page of `history` that is asked of the archive (gateway/older_pages.h). The block is the asker's: on the
+/// way there its front is the question, on the way back it is the frame if there is one.
+enum class OlderPageOutcome : uint8_t { found, no_such_conversation, not_yours, behind, failed };
+struct OlderPageMail {
+  Handle asker;
+  Block* block = nullptr;
+  OlderPageOutcome outcome = OlderPageOutcome::found;
+};
+
+/// A question of the HTTP service for the archive; whoever holds the mail owns and deletes it.
+struct ArchiveQuestion;
+struct ArchiveMail {
+  Handle asker;
+  ArchiveQuestion* question = nullptr;
 };
 
 struct Verdict {

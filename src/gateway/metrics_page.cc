@@ -168,6 +168,8 @@ constexpr std::array kShardRows{
 };
 
 constexpr std::array kCommitterRows{
+    CellRow<CommitterMetrics>{"taut_journal_record", "gauge", "The last record that is on disk",
+                              &CommitterMetrics::durable},
     CellRow<CommitterMetrics>{"taut_journal_durable_total", "counter", "Records on disk",
                               &CommitterMetrics::records},
     CellRow<CommitterMetrics>{"taut_journal_bytes_total", "counter", "Their bytes without headers",
@@ -192,6 +194,24 @@ constexpr std::array kCompactorRows{
                               "Files that a snapshot made superfluous", &CompactorMetrics::removed},
     CellRow<CompactorMetrics>{"taut_journal_snapshot_failures_total", "counter",
                               "Attempts at a snapshot that failed", &CompactorMetrics::failures},
+};
+
+constexpr std::array kArchiveRows{
+    CellRow<ArchiveMetrics>{"taut_store_record", "gauge",
+                            "The last record of the journal that the history has", &ArchiveMetrics::position},
+    CellRow<ArchiveMetrics>{"taut_store_batches_total", "counter", "Transactions that brought it there",
+                            &ArchiveMetrics::batches},
+    CellRow<ArchiveMetrics>{"taut_store_failures_total", "counter", "Attempts that the database refused",
+                            &ArchiveMetrics::failures},
+    CellRow<ArchiveMetrics>{"taut_store_failing", "gauge", "1 while the history is not kept",
+                            &ArchiveMetrics::failing},
+    CellRow<ArchiveMetrics>{"taut_store_questions_total", "counter", "Questions that the history answered",
+                            &ArchiveMetrics::questions},
+    CellRow<ArchiveMetrics>{"taut_store_refused_total", "counter", "Questions that it could not answer",
+                            &ArchiveMetrics::refused},
+    CellRow<ArchiveMetrics>{"taut_store_expired_total", "counter",
+                            "Conversations that left the history after --retention-days",
+                            &ArchiveMetrics::expired},
 };
 
 constexpr std::array<std::pair<std::string_view, Cell ShardMetrics::*>, 6> kTimes{{
@@ -322,6 +342,9 @@ std::string metrics_page(const std::vector<MetricsSource>& sources) {
   }
   for (const MetricsSource& source : sources) {
     if (source.compactor != nullptr) add_cells<CompactorMetrics>(page, *source.compactor, kCompactorRows);
+  }
+  for (const MetricsSource& source : sources) {
+    if (source.archive != nullptr) add_cells<ArchiveMetrics>(page, *source.archive, kArchiveRows);
   }
   add_memory(page, sources);
   return page.take();

@@ -7,6 +7,7 @@
 #include "core/buffer_pool.h"
 #include "core/log_ring.h"
 #include "core/shard_metrics.h"
+#include "gateway/archive.h"
 #include "gateway/committer.h"
 #include "gateway/compactor.h"
 #include "gateway/gateway_metrics.h"
@@ -21,6 +22,7 @@ struct MetricsSource {
   const LogRing* log = nullptr;
   const CommitterMetrics* committer = nullptr;
   const CompactorMetrics* compactor = nullptr;
+  const ArchiveMetrics* archive = nullptr;
 };
 
 /// Reads cells that their owners go on writing, so sums may be a moment old. Not on a chat shard: it

@@ -36,6 +36,7 @@
 #include "gateway/journal_service.h"
 #include "gateway/loaded_files.h"
 #include "gateway/service_manager.h"
+#include "gateway/store_service.h"
 #include "net/socket.h"
 #include "net/tls.h"
 
@@ -74,6 +75,7 @@ class Server {
 
  private:
   [[nodiscard]] Status load_rules();
+  [[nodiscard]] Status open_journal_and_store();
   [[nodiscard]] Status make_shards();
   void ask_the_host();
   void start_threads();
@@ -111,6 +113,7 @@ class Server {
   std::vector<std::unique_ptr<ChatProgram>> programs_;
   const uint64_t hash_seed_ = random_seed();  ///< unless the journal says another
   std::unique_ptr<JournalService> journal_;   ///< nullptr: nothing outlives a restart
+  std::unique_ptr<StoreService> store_;       ///< nullptr: history is what memory has
   Cell leaving_;                              ///< 1: told to stop
   std::unique_ptr<HttpService> http_;
   std::vector<std::thread> threads_;
@@ -155,6 +158,7 @@ Status Server::prepare() {
   topology_ = Topology::read();
   layout_.chat_shards = settings_.shards != 0 ? settings_.shards : cores_for_shards();
   layout_.journal = mode_of(settings_) != wire::Durability::none;
+  layout_.store = store_of(settings_) != "none";
   if (Status opened = listen_on(settings_.listen, listener_); !opened) return opened;
   if (!settings_.compact.host.empty()) {
     if (Status opened = listen_on(settings_.compact, compact_listener_); !opened) return opened;
@@ -163,12 +167,24 @@ Status Server::prepare() {
       static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   if (settings_.pool_base_bytes > memory / layout_.chat_shards)
     return fail("--pool-base-bytes of all shards together is more than the memory of this host");
-  if (layout_.journal) {
-    auto opened = JournalService::open(files_, settings_, layout_, hash_seed_, clock_.wall_ms(), leaving_);
-    if (!opened) return std::unexpected(opened.error());
-    journal_ = std::move(*opened);
-  }
+  if (const Status opened = open_journal_and_store(); !opened) return opened;
   return make_shards();
+}
+
+Status Server::open_journal_and_store() {
+  if (layout_.store) {
+    auto opened = StoreService::open(settings_);
+    if (!opened) return std::unexpected(opened.error());
+    store_ = std::move(*opened);
+  }
+  if (!layout_.journal) return {};
+  const auto keep_from = [this] { return store_ != nullptr ? store_->keep_from() : UINT64_MAX; };
+  auto opened =
+      JournalService::open(files_, settings_, layout_, hash_seed_, clock_.wall_ms(), leaving_, keep_from);
+  if (!opened) return std::unexpected(opened.error());
+  journal_ = std::move(*opened);
+  if (store_ != nullptr) store_->follow(files_, settings_, journal_->metrics().durable);
+  return {};
 }
 
 uint32_t Server::cores_for_shards() const {
@@ -252,6 +268,8 @@ void Server::start_threads() {
     journal_thread_ = std::thread([this] { shards_[layout_.committer()]->run(journal_->committer()); });
     threads_.emplace_back([this] { shards_[layout_.compactor()]->run(journal_->compactor()); });
   }
+  if (store_ != nullptr)
+    threads_.emplace_back([this] { shards_[layout_.archive()]->run(store_->archive()); });
   for (ShardId id = 0; id < layout_.chat_shards; ++id) {
     programs_.push_back(std::make_unique<ChatProgram>(
         settings_, rules_, loaded_.secrets(), layout_,
@@ -277,6 +295,11 @@ void Server::start_threads() {
     sources.push_back({.shard = &shards_[layout_.compactor()]->metrics(),
                        .log = logs_[layout_.compactor()].get(),
                        .compactor = &journal_->compactor_metrics()});
+  }
+  if (store_ != nullptr) {
+    sources.push_back({.shard = &shards_[layout_.archive()]->metrics(),
+                       .log = logs_[layout_.archive()].get(),
+                       .archive = &store_->metrics()});
   }
   http_ = std::make_unique<HttpService>(settings_, layout_, loaded_.secrets(), loaded_.admin_key(),
                                         std::move(sources), leaving_);
@@ -335,6 +358,7 @@ void Server::settle() {
   for (int round = 0; round < kSettleRounds; ++round) {
     for (ShardId id = 0; id < layout_.chat_shards; ++id) shards_[id]->settle(*programs_[id]);
     shards_[layout_.http_service()]->settle(*http_);
+    if (store_ != nullptr) shards_[layout_.archive()]->settle(store_->archive());
   }
 }
 
@@ -342,6 +366,7 @@ void Server::stop_threads() {
   for (ShardId id = 0; id < layout_.members(); ++id) {
     if (id != layout_.committer()) shards_[id]->request_stop();
   }
+  if (store_ != nullptr) store_->interrupt();
   for (std::thread& thread : threads_) thread.join();
   settle();
   if (journal_ != nullptr) {
@@ -352,6 +377,7 @@ void Server::stop_threads() {
   }
   stopped_well_ = write_record();
   http_.reset();
+  store_.reset();  // before what it reads
   journal_.reset();
   programs_.clear();
   shards_.clear();

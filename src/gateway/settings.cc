@@ -9,6 +9,7 @@
 #include "gateway/group_rules.h"
 #include "gateway/settings_journal.h"
 #include "gateway/settings_network.h"
+#include "gateway/settings_store.h"
 
 namespace taut::gateway {
 
@@ -215,7 +216,7 @@ void add_engine(std::vector<ConfigRow>& rows, Settings& s) {
                   .section = "Engine",
                   .field = &s.shards,
                   .help = "Threads that carry messages; 0 is one per usable physical core",
-                  .max = Mesh::kMembersMax - 2});  // the HTTP service and the committer are members, too
+                  .max = Mesh::kMembersMax - 4});  // other threads are members, too: see Layout
   rows.push_back({.key = "wait",
                   .section = "Engine",
                   .field = choice_field(s.wait, WaitOptions::kNames),
@@ -271,6 +272,7 @@ Config serve_config(Settings& settings) {
   add_chat(rows, settings);
   add_limits(rows, settings);
   add_journal_rows(rows, settings);
+  add_store_rows(rows, settings);
   add_engine(rows, settings);
   add_host(rows, settings);
   add_log(rows, settings);
@@ -299,6 +301,8 @@ Status check(const Settings& s) {
                 std::to_string(chat::kGroupsMax));
   }
   if (has_twice(s.groups)) return fail("--group names the same group twice: remove one");
+  if (s.retention_days > 0 && store_of(s) == "none")
+    return fail("--retention-days needs --data, a --mode and a --store: nothing is kept otherwise");
   if (const Result<GroupRules> rules = read_group_rules(s); !rules) return std::unexpected(rules.error());
   return {};
 }

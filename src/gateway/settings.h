@@ -82,6 +82,10 @@ struct Settings {
   uint32_t journal_linger_us = 0;
   uint64_t journal_segment_bytes = 64ULL << 20;
 
+  // History
+  std::string store = "sqlite";  ///< with a directory; see store_of()
+  uint32_t retention_days = 0;   ///< 0: for ever
+
   // Log
   LogLevel log_level = LogLevel::info;
   LogFormat log_format = LogFormat::text;
@@ -108,6 +112,11 @@ struct Settings {
 /// What senders are promised: nothing without a directory.
 [[nodiscard]] inline wire::Durability mode_of(const Settings& settings) {
   return settings.data.empty() ? wire::Durability::none : settings.mode;
+}
+
+/// Where history is kept behind a journal: "none", "sqlite", or the URL of a PostgreSQL.
+[[nodiscard]] inline std::string store_of(const Settings& settings) {
+  return mode_of(settings) == wire::Durability::none ? "none" : settings.store;
 }
 
 /// The table behind `taut serve`; it writes into `settings`, which outlives it.

@@ -195,7 +195,9 @@ TEST_F(JournalFollowerTest, FollowsAWriterThroughFailuresAndRestarts) {
                           });
         ASSERT_TRUE(read) << read.error().message;
       }
-      writer = fail("its process is gone");
+      {
+        const auto gone = std::move(*writer);
+      }
       files.restart(MemoryFileSystem::Crash::power);
     }
     EXPECT_GT(seen.size(), 50U);

@@ -58,8 +58,8 @@ Status Server::start(uint32_t shards, uint64_t hash_seed, uint64_t seed) {
   TAUT_ASSERT(!runs());
   layout_ = {.chat_shards = shards, .journal = true};
   leaving_.store(0);
-  auto opened =
-      gateway::JournalService::open(files_, settings_, layout_, hash_seed, clock_.wall_ms(), leaving_);
+  auto opened = gateway::JournalService::open(files_, settings_, layout_, hash_seed, clock_.wall_ms(),
+                                              leaving_, [] { return UINT64_MAX; });
   if (!opened) return std::unexpected(opened.error());
   journal_ = std::move(*opened);
   mesh_ = std::make_unique<Mesh>(

@@ -126,6 +126,9 @@ class HistoryStore {
   /// the store is empty; two items with one (conversation, seq); the database's own.
   [[nodiscard]] virtual Status apply(std::span<const StoredRecord> records) = 0;
 
+  /// What position() says now survives a power cut afterwards. Error: the database's; apply() may go on.
+  [[nodiscard]] virtual Status sync() = 0;
+
   /// Items of a conversation, in time that does not grow with the history. Unknown: an empty page.
   [[nodiscard]] virtual Result<ItemPage> items(std::string_view conversation, const ItemRange& range,
                                                Audience audience) = 0;
@@ -149,6 +152,9 @@ class HistoryStore {
   /// For each conversation of the visitor, newest first, ConversationFacts::json and then its items, notes
   /// included. Nobody writes in between: the owner's thread is here.
   [[nodiscard]] Status export_visitor(std::string_view visitor, const LineSink& sink);
+
+  /// A call that waits for a server fails soon, within the time that a connection may take. Any thread.
+  virtual void interrupt() {}
 
   /// A copy of the whole store as it is now, into a file that must not exist and appears when it is complete.
   [[nodiscard]] virtual Status backup(const std::string& path) = 0;

@@ -17,6 +17,7 @@ class HistoryModel final : public HistoryStore {
  public:
   Result<uint64_t> position() override { return position_; }
 
+  Status sync() override { return {}; }
   Status apply(std::span<const StoredRecord> records) override {
     for (const StoredRecord& record : records) {
       if (record.sequence <= position_) continue;

@@ -1,6 +1,9 @@
 #include "store/postgres_connection.h"
 
+#include <fcntl.h>
 #include <postgresql/libpq-fe.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -68,8 +71,11 @@ int64_t PostgresRows::integer(int row, int column) const {
 // -- PostgresConnection
 // --------------------------------------------------------------------------------------
 
+PostgresConnection::PostgresConnection() : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
+
 PostgresConnection::~PostgresConnection() {
   close();
+  ::close(socket_);
 }
 
 Status PostgresConnection::open(const std::string& url, int connect_timeout_s) {
@@ -84,7 +90,12 @@ Status PostgresConnection::open(const std::string& url, int connect_timeout_s) {
   if (handle_ == nullptr) return fail("PostgreSQL: no memory for a connection");
   PQsetNoticeProcessor(handle_, ignore_notice, nullptr);
   if (PQstatus(handle_) != CONNECTION_OK) return failure();
+  ::dup3(PQsocket(handle_), socket_, O_CLOEXEC);
   return {};
+}
+
+void PostgresConnection::interrupt() {
+  ::shutdown(socket_, SHUT_RDWR);
 }
 
 void PostgresConnection::notice_loss() {

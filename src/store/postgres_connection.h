@@ -36,10 +36,11 @@ class PostgresRows {
   pg_result* result_;
 };
 
-/// One thread at a time; every call may block, at most for the time-outs in its open().
+/// One thread at a time, but for interrupt(); every call may block, at most for the time-outs in its open(),
+/// and for ever on a server that hangs.
 class PostgresConnection {
  public:
-  PostgresConnection() = default;
+  PostgresConnection();
   PostgresConnection(const PostgresConnection&) = delete;
   PostgresConnection& operator=(const PostgresConnection&) = delete;
   ~PostgresConnection();
@@ -50,6 +51,8 @@ class PostgresConnection {
   /// Closes it if the server has gone, as far as the kernel knows already. No round trip.
   void notice_loss();
   void close();
+  /// Whoever waits for the server now gets an error instead, unless that is in open(). Any thread.
+  void interrupt();
 
   /// One or more statements without values.
   [[nodiscard]] Status run(const std::string& sql);
@@ -63,6 +66,9 @@ class PostgresConnection {
   [[nodiscard]] std::unexpected<Error> failure();
 
   pg_conn* handle_ = nullptr;
+  /// A second descriptor of the last connection's socket. Its number is constant, so that interrupt() may use
+  /// it at any time, and never meets a descriptor that belongs to somebody else by now.
+  const int socket_;
 };
 
 /// BEGIN to commit(); without that its end rolls back.

@@ -31,6 +31,7 @@ class PostgresHistory final : public HistoryStore {
   /// After an error the records may be in it all the same, when the connection was lost at the last moment:
   /// to apply them again is right either way.
   [[nodiscard]] Status apply(std::span<const StoredRecord> records) override;
+  [[nodiscard]] Status sync() override;
   [[nodiscard]] Result<ItemPage> items(std::string_view conversation, const ItemRange& range,
                                        Audience audience) override;
   [[nodiscard]] Result<std::optional<ConversationRow>> conversation(std::string_view id) override;
@@ -38,6 +39,7 @@ class PostgresHistory final : public HistoryStore {
   [[nodiscard]] Result<SearchPage> search(std::string_view text, uint64_t cursor, uint32_t limit) override;
   [[nodiscard]] Result<Removal> remove_visitor(std::string_view visitor) override;
   [[nodiscard]] Result<Removal> expire(int64_t before_ms, uint32_t conversations_max) override;
+  void interrupt() override { connection_.interrupt(); }
   /// Always an error: pg_dump does it.
   [[nodiscard]] Status backup(const std::string& path) override;
 

@@ -101,6 +101,13 @@ Status SqliteHistory::apply(std::span<const StoredRecord> records) {
   return {};
 }
 
+Status SqliteHistory::sync() {
+  const Result<int64_t> held_up = database_.integer("PRAGMA wal_checkpoint(FULL)");
+  if (!held_up) return std::unexpected(held_up.error());
+  if (*held_up != 0) return fail(database_.path() + ": another process reads an old state of it");
+  return {};
+}
+
 Status SqliteHistory::write_facts(const Batch::Facts& row) {
   const ConversationFacts& facts = row.facts;
   return insert_facts_

@@ -20,6 +20,7 @@ class SqliteHistory final : public HistoryStore {
 
   [[nodiscard]] Result<uint64_t> position() override { return position_; }
   [[nodiscard]] Status apply(std::span<const StoredRecord> records) override;
+  [[nodiscard]] Status sync() override;
   [[nodiscard]] Result<ItemPage> items(std::string_view conversation, const ItemRange& range,
                                        Audience audience) override;
   [[nodiscard]] Result<std::optional<ConversationRow>> conversation(std::string_view id) override;

@@ -8,7 +8,7 @@ const kPairs = 4;
 const kWindow = 32; // sends of one person on their way at once
 const kWarm = 4_200; // messages of each person: longer than the memory of ids (4,096) and the history kept
 const kMessages = Math.round(8_000 / kSlowness); // of each person, counted
-const kFlags = ['--rate-visitor', '0', '--rate-agent', '0', '--history-items', '256'];
+const kFlags = ['--rate-visitor', '0', '--rate-agent', '0', '--history-items', '256', '--store', 'none']; // a database allocates, on a thread of its own
 
 async function everybody_sends(pairs, count) {
   await Promise.all(
