@@ -28,6 +28,8 @@ class Compactor final : public ShardProgram {
  public:
   static constexpr int64_t kLookNs = 1'000'000'000;
   static constexpr int64_t kPauseAfterFailureNs = 60'000'000'000;
+  /// Items of closed conversations in a snapshot where a store has the rest.
+  static constexpr uint64_t kClosedItemsKept = 50'000;
 
   /// keep_from(): records from this one on are needed by somebody. goes_on(): as of compact_journal(). Both
   /// are called on this thread. The references outlive it.

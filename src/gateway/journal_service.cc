@@ -27,7 +27,8 @@ JournalService::JournalService(FileSystem& files, const Settings& settings, cons
       compactor_(
           files,
           {.directory = journal::journal_directory(settings.data),
-           .recovery = recovery_options(settings, opened_.recovered.hash_seed)},
+           .recovery = recovery_options(settings, opened_.recovered.hash_seed),
+           .closed_items_max = layout.store ? Compactor::kClosedItemsKept : UINT64_MAX},
           std::move(keep_from), [&leaving] { return leaving.load() == 0; }, compactor_metrics_) {}
 
 void JournalService::say_what_was_recovered(LogRing& log) const {
