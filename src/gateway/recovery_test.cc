@@ -115,6 +115,7 @@ class RecoveryTest : public testing::TestWithParam<bool> {
   static std::vector<std::string> ids(
       const std::vector<std::unique_ptr<RecoveredConversation>>& conversations) {
     std::vector<std::string> out;
+    out.reserve(conversations.size());
     for (const auto& one : conversations) out.emplace_back(one->machine().id());
     return out;
   }
