@@ -127,6 +127,7 @@ Result<uint64_t> remove_covered(FileSystem& files, const std::string& directory,
   if (!*snapshot) return 0;
   const auto names = files.list_directory(directory);
   if (!names) return std::unexpected(names.error());
+  bool changed = false;
   for (const std::string& name : *names) {
     const std::optional<uint64_t> sequence = snapshot_sequence(name);
     const bool part = name.ends_with(kPartEnd) &&
@@ -134,6 +135,7 @@ Result<uint64_t> remove_covered(FileSystem& files, const std::string& directory,
     if (!part && (!sequence || *sequence == (*snapshot)->sequence)) continue;
     if (const Status removed = files.remove(directory + "/" + name); !removed)
       return std::unexpected(removed.error());
+    changed = true;
   }
   const auto segments = find_segments(files, directory);
   if (!segments) return std::unexpected(segments.error());
@@ -145,6 +147,7 @@ Result<uint64_t> remove_covered(FileSystem& files, const std::string& directory,
       return std::unexpected(removed.error());
     ++count;
   }
+  if (!changed && count == 0) return 0;
   if (const Status synced = files.sync_directory(directory); !synced) return std::unexpected(synced.error());
   return count;
 }
