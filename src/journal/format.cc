@@ -18,15 +18,12 @@ constexpr std::string_view kSnapshotBegin = "snapshot-";
 constexpr std::string_view kNameEnd = ".log";
 constexpr size_t kNameDigits = 16;
 
-// Offsets in the head of a segment.
-constexpr size_t kSegmentVersion = 8;
-constexpr size_t kSegmentCrc = 12;
-constexpr size_t kSegmentNumber = 16;
-constexpr size_t kSegmentFirst = 24;
-
-// Offsets in the head of a snapshot; the first two fields are those of a segment.
-constexpr size_t kSnapshotSequence = 16;
-constexpr size_t kSnapshotRecords = 24;
+// Offsets in the head of a file: of a segment its number and its first sequence, of a snapshot the last
+// record that it covers and how many follow.
+constexpr size_t kHeadVersion = 8;
+constexpr size_t kHeadCrc = 12;
+constexpr size_t kHeadFirst = 16;
+constexpr size_t kHeadSecond = 24;
 
 // Offsets in the head of a record.
 constexpr size_t kRecordLength = 0;
@@ -65,6 +62,32 @@ T load(std::string_view in, size_t offset) {
   return load_le<T>(in.data() + offset);
 }
 
+/// What the heads of both kinds of files say.
+struct Head {
+  uint16_t version = 0;
+  uint64_t first = 0;
+  uint64_t second = 0;
+};
+
+SegmentHead encode_head(std::string_view magic, uint64_t first, uint64_t second) {
+  SegmentHead head{};
+  magic.copy(head.data(), magic.size());
+  store_le(head.data() + kHeadVersion, kFormatVersion);
+  store_le(head.data() + kHeadFirst, first);
+  store_le(head.data() + kHeadSecond, second);
+  store_le(head.data() + kHeadCrc, crc_around({head.data(), head.size()}, kHeadCrc));
+  return head;
+}
+
+std::optional<Head> decode_head(std::string_view magic, std::string_view in) {
+  if (in.size() < kSegmentHeadBytes || !in.starts_with(magic)) return std::nullopt;
+  in = in.substr(0, kSegmentHeadBytes);
+  if (load<uint32_t>(in, kHeadCrc) != crc_around(in, kHeadCrc)) return std::nullopt;
+  return Head{.version = load<uint16_t>(in, kHeadVersion),
+              .first = load<uint64_t>(in, kHeadFirst),
+              .second = load<uint64_t>(in, kHeadSecond)};
+}
+
 }  // namespace
 
 std::string journal_directory(const std::string& data_directory) {
@@ -88,41 +111,23 @@ std::optional<uint64_t> snapshot_sequence(std::string_view name) {
 }
 
 SegmentHead encode_segment_head(uint64_t number, uint64_t first_sequence) {
-  SegmentHead head{};
-  kMagic.copy(head.data(), kMagic.size());
-  store_le(head.data() + kSegmentVersion, kFormatVersion);
-  store_le(head.data() + kSegmentNumber, number);
-  store_le(head.data() + kSegmentFirst, first_sequence);
-  store_le(head.data() + kSegmentCrc, crc_around({head.data(), head.size()}, kSegmentCrc));
-  return head;
+  return encode_head(kMagic, number, first_sequence);
 }
 
 std::optional<SegmentStart> decode_segment_head(std::string_view in) {
-  if (in.size() < kSegmentHeadBytes || !in.starts_with(kMagic)) return std::nullopt;
-  in = in.substr(0, kSegmentHeadBytes);
-  if (load<uint32_t>(in, kSegmentCrc) != crc_around(in, kSegmentCrc)) return std::nullopt;
-  return SegmentStart{.version = load<uint16_t>(in, kSegmentVersion),
-                      .number = load<uint64_t>(in, kSegmentNumber),
-                      .first_sequence = load<uint64_t>(in, kSegmentFirst)};
+  const std::optional<Head> head = decode_head(kMagic, in);
+  if (!head) return std::nullopt;
+  return SegmentStart{.version = head->version, .number = head->first, .first_sequence = head->second};
 }
 
 SnapshotHead encode_snapshot_head(uint64_t sequence, uint64_t records) {
-  SnapshotHead head{};
-  kSnapshotMagic.copy(head.data(), kSnapshotMagic.size());
-  store_le(head.data() + kSegmentVersion, kFormatVersion);
-  store_le(head.data() + kSnapshotSequence, sequence);
-  store_le(head.data() + kSnapshotRecords, records);
-  store_le(head.data() + kSegmentCrc, crc_around({head.data(), head.size()}, kSegmentCrc));
-  return head;
+  return encode_head(kSnapshotMagic, sequence, records);
 }
 
 std::optional<SnapshotStart> decode_snapshot_head(std::string_view in) {
-  if (in.size() < kSegmentHeadBytes || !in.starts_with(kSnapshotMagic)) return std::nullopt;
-  in = in.substr(0, kSegmentHeadBytes);
-  if (load<uint32_t>(in, kSegmentCrc) != crc_around(in, kSegmentCrc)) return std::nullopt;
-  return SnapshotStart{.version = load<uint16_t>(in, kSegmentVersion),
-                       .sequence = load<uint64_t>(in, kSnapshotSequence),
-                       .records = load<uint64_t>(in, kSnapshotRecords)};
+  const std::optional<Head> head = decode_head(kSnapshotMagic, in);
+  if (!head) return std::nullopt;
+  return SnapshotStart{.version = head->version, .sequence = head->first, .records = head->second};
 }
 
 RecordHead encode_record_head(const Record& record, uint32_t batch_index) {
