@@ -321,7 +321,7 @@ void Conversations::attach(const ConversationRequest& request) {
     metrics_.gaps.add(1);
     Block* gap = make_frame(shard_.pool(), wire::Gap{.conversation = request.conversation,
                                                      .reason = wire::GapReason::no_such_conversation});
-    return courier_.deliver({.to = request.from.connection, .frame = gap, .lane = Lane::answer});
+    return courier_.deliver({.to = request.from.connection, .frame = gap, .lane = Lane::release});
   }
   if (!visitor) return attach_agent(request, *record);
   record->visitor = request.from.endpoint;

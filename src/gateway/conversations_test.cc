@@ -131,7 +131,7 @@ class ConversationsTest : public testing::Test, protected SessionEvents {
     hello.has_cursor = true;
     hello.epoch = seq == 0 ? 0 : 1;
     hello.seq = seq;
-    line.session.held.push_back(record.self);
+    line.session.held.emplace_back(record.machine.id());
     conversations.handle(hello);
   }
   void assign(const ConversationRecord& record) {

@@ -16,6 +16,16 @@ bool is_live(Lane lane) {
          lane == Lane::live_lossy;
 }
 
+/// Part of a resume, which the connection waits for.
+bool is_page(const Delivery& delivery) {
+  return delivery.frame != nullptr &&
+         (delivery.lane == Lane::page || delivery.lane == Lane::page_end || delivery.lane == Lane::release);
+}
+
+bool holds(const Session& session, const Block& frame) {
+  return !session.held.empty() && session.holds(frame_conversation(frame));
+}
+
 [[nodiscard]] bool write_deflated(BufferPool& pool, hub::OutQueue& out, std::string_view payload) {
   const size_t header = wire::ws_header_size(payload.size());
   const auto bytes = static_cast<uint32_t>(header + payload.size());
@@ -42,14 +52,16 @@ Session* Courier::reachable(Handle connection) {
 void Courier::receive(const Delivery& delivery) {
   if (delivery.to_endpoint) return receive_for_endpoint(delivery);
   Session* session = reachable(delivery.to);
-  if (session == nullptr) {
+  if (session == nullptr || (is_page(delivery) && !holds(*session, *delivery.frame))) {
     if (delivery.frame != nullptr) back_.release(delivery.frame);
     if (delivery.lane == Lane::page_end) say_taken(delivery.cursor, true);
     return;
   }
+  if (is_page(delivery) && wait_behind(session->endpoint->self, delivery)) return;
   if (delivery.frame == nullptr) {
     sessions_.give_up(*session);
   } else {
+    if (delivery.lane == Lane::release) session->release(frame_conversation(*delivery.frame));
     put(*session, delivery.frame, true, ++messages_);
   }
   if (session->phase != Session::Phase::open) {
@@ -68,14 +80,17 @@ void Courier::receive_for_endpoint(const Delivery& delivery) {
   if (delivery.lane == Lane::live_unassigned && !deferred_.empty()) deliver_deferred(*endpoint);
 }
 
-bool Courier::defer(const hub::Endpoint& endpoint, const Delivery& delivery) {
+bool Courier::wait_behind(Handle endpoint, const Delivery& delivery) {
   const auto waiting = std::ranges::find_if(deferred_, [&](const Deferred& d) {
-    return d.endpoint == endpoint.self && d.deliveries.front().conversation == delivery.conversation;
+    return d.endpoint == endpoint && d.deliveries.front().conversation == delivery.conversation;
   });
-  if (waiting != deferred_.end()) {
-    waiting->deliveries.push_back(delivery);
-    return true;
-  }
+  if (waiting == deferred_.end()) return false;
+  waiting->deliveries.push_back(delivery);
+  return true;
+}
+
+bool Courier::defer(const hub::Endpoint& endpoint, const Delivery& delivery) {
+  if (wait_behind(endpoint.self, delivery)) return true;
   const bool full = delivery.lane == Lane::live_assigned && endpoint.topics.size() >= endpoint.capacity_max &&
                     endpoint.topic(frame_conversation(*delivery.frame)) == nullptr;
   if (full) deferred_.push_back({.endpoint = endpoint.self, .deliveries = {delivery}});
@@ -88,7 +103,13 @@ void Courier::deliver_deferred(hub::Endpoint& endpoint) {
     if (next == deferred_.end()) return;
     const std::vector<Delivery> deliveries = std::move(next->deliveries);
     deferred_.erase(next);
-    for (const Delivery& delivery : deliveries) deliver_now(endpoint, delivery);
+    for (const Delivery& delivery : deliveries) {
+      if (delivery.to_endpoint) {
+        deliver_now(endpoint, delivery);
+      } else {
+        receive(delivery);
+      }
+    }
   }
 }
 
@@ -104,7 +125,11 @@ void Courier::deliver_now(hub::Endpoint& endpoint, const Delivery& delivery) {
   for (size_t i = 0; i < endpoint.connections.size(); ++i) {
     Session* session = reachable(endpoint.connections[i]);
     if (session == nullptr || session->self == delivery.except) continue;
-    if (is_live(delivery.lane) && session->holds(delivery.conversation)) continue;
+    if (is_live(delivery.lane) && holds(*session, *delivery.frame)) {
+      if (delivery.lane != Lane::live_unassigned) continue;
+      session->release(
+          frame_conversation(*delivery.frame));  // what else was to come of the resume is not for it
+    }
     if (delivery.lane == Lane::live_lossy && sessions_.is_behind(*session)) continue;
     if (last != nullptr) {
       const size_t before = endpoint.connections.size();
@@ -173,10 +198,6 @@ void Courier::apply(Session& session, const Delivery& delivery) {
   switch (delivery.lane) {
     case Lane::send_answer:
       if (session.inflight > 0) --session.inflight;
-      break;
-    case Lane::release:
-      std::erase(session.held, delivery.conversation);
-      if (session.held.empty()) session.held.shrink_to_fit();
       break;
     case Lane::page_end:
       if (sessions_.over_soft_limit(session)) {

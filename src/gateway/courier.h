@@ -30,6 +30,9 @@ class PageListener {
 /// `assigned` of the next conversation may be here before the `unassigned` that made room for it, and an
 /// agent would own more than its capacity for some microseconds. So an `assigned` that finds its agent full
 /// waits, and what follows of that conversation waits behind it, until the `unassigned` arrives.
+///
+/// A connection that holds a conversation (Session::held) gets its missed items alone, until they end with
+/// Lane::release, or with an `unassigned`: what is left of them is dropped then.
 class Courier {
  public:
   Courier(Shard& shard, hub::BlockReturn& back, Sessions& sessions, hub::Directory& directory, Tracer& tracer,
@@ -93,6 +96,8 @@ class Courier {
 
   void receive_for_endpoint(const Delivery& delivery);
   [[nodiscard]] bool defer(const hub::Endpoint& endpoint, const Delivery& delivery);
+  /// Behind the `assigned` of its conversation, if that waits.
+  [[nodiscard]] bool wait_behind(Handle endpoint, const Delivery& delivery);
   void deliver_deferred(hub::Endpoint& endpoint);
   void deliver_now(hub::Endpoint& endpoint, const Delivery& delivery);
   /// `number` is that of this frame's message, the same for all who get it: it is compressed once.

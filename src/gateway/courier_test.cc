@@ -181,11 +181,12 @@ TEST_F(CourierTest, ACompressedFrameIsThatOfItsOwnMessage) {
   Line line = connect_deflate();
   say(kFirst, std::string(2'000, 'x'), {}, 0);
   say(kFirst, std::string(2'000, 'y'), {}, 0);  // in the block of the first, perhaps
-  give_one(Lane::page, line.session, kFirst,
-           wire::Message{.conversation = "c1", .text = std::string(2'000, 'z')});
+  line.session.held.emplace_back("c3");
+  give_one(Lane::page, line.session, kThird,
+           wire::Message{.conversation = "c3", .text = std::string(2'000, 'z')});
   say(kFirst, "short");
   EXPECT_EQ(heard(line), (Lines{"deflated message c1 xxxxxxxxxxx", "deflated message c1 yyyyyyyyyyy",
-                                "deflated message c1 zzzzzzzzzzz", "message c1 short"}));
+                                "deflated message c3 zzzzzzzzzzz", "message c1 short"}));
 }
 
 TEST_F(CourierTest, ALongAnswerIsCompressed) {
@@ -256,7 +257,7 @@ TEST_F(CourierTest, AHeadForWhoseRestThereIsNoMemoryEndsTheConnectionWithoutAWor
 TEST_F(CourierTest, AConnectionForWhoseFrameThereWasNoMemoryIsClosedSoThatItResumes) {
   for (const Lane lane : {Lane::answer, Lane::send_answer, Lane::page, Lane::page_end, Lane::release}) {
     Line line = connect();
-    line.session.held.push_back(kFirst);
+    line.session.held.push_back(name_of(kFirst));
     pages.clear();
     courier.receive(
         {.to = line.session.self, .conversation = kFirst, .cursor = Handle(0, 3, 4).bits(), .lane = lane});
@@ -335,7 +336,7 @@ TEST_F(CourierTest, WhatStillWaitsAtTheEndIsGivenBack) {
 TEST_F(CourierTest, LiveItemsAreNotForTheConnectionThatHoldsTheConversation) {
   Line holding = connect();
   Line other = connect();
-  holding.session.held.push_back(kFirst);
+  holding.session.held.push_back(name_of(kFirst));
   say(kFirst, "live");
   say(kSecond, "of another");
   give_one(Lane::page, holding.session, kFirst, wire::Message{.conversation = "c1", .text = "missed"});
@@ -345,16 +346,47 @@ TEST_F(CourierTest, LiveItemsAreNotForTheConnectionThatHoldsTheConversation) {
 
 TEST_F(CourierTest, AReleaseLetsLiveItemsThroughAgain) {
   Line line = connect();
-  line.session.held = {kFirst, kSecond};
+  line.session.held = {name_of(kFirst), name_of(kSecond)};
   give_one(Lane::release, line.session, kFirst, wire::Resumed{.conversation = "c1"});
   say(kFirst, "live");
   say(kSecond, "still held");
   EXPECT_EQ(heard(line), (Lines{"resumed c1", "message c1 live"}));
 }
 
+TEST_F(CourierTest, AnUnassignedReachesWhoHoldsTheConversationAndEndsItsResume) {
+  Line line = connect();
+  assign(kFirst);
+  EXPECT_EQ(heard(line), Lines{"assigned c1"});
+  line.session.held.push_back(name_of(kFirst));
+  const uint64_t cursor = Handle(0, 3, 4).bits();
+  give_one(Lane::page, line.session, kFirst, wire::Message{.conversation = "c1", .text = "missed"});
+  unassign(kFirst);
+  give_one(Lane::page_end, line.session, kFirst, wire::Message{.conversation = "c1", .text = "late"}, cursor);
+  give_one(Lane::release, line.session, kFirst, wire::Resumed{.conversation = "c1"});
+  EXPECT_EQ(heard(line), (Lines{"message c1 missed", "unassigned c1"}));
+  ASSERT_EQ(pages.size(), 1U);
+  EXPECT_TRUE(pages[0].gone) << "no further page is made";
+  assign(kFirst);
+  say(kFirst, "live");
+  EXPECT_EQ(heard(line), (Lines{"assigned c1", "message c1 live"}));
+}
+
+TEST_F(CourierTest, AResumeWaitsBehindTheAssignedOfItsConversation) {
+  Line line = connect();
+  assign(kFirst);
+  line.session.held.push_back(name_of(kSecond));
+  assign(kSecond);
+  say(kSecond, "live");
+  give_one(Lane::page, line.session, kSecond, wire::Message{.conversation = "c2", .text = "live"});
+  give_one(Lane::release, line.session, kSecond, wire::Resumed{.conversation = "c2"});
+  EXPECT_EQ(heard(line), Lines{"assigned c1"});
+  unassign(kFirst);
+  EXPECT_EQ(heard(line), (Lines{"unassigned c1", "message c2 live", "resumed c2"})) << "once";
+}
+
 TEST_F(CourierTest, AnAssignedForAHolderStillMakesTheEndpointTakePart) {
   Line line = connect();
-  line.session.held.push_back(kFirst);
+  line.session.held.push_back(name_of(kFirst));
   assign(kFirst);
   EXPECT_EQ(heard(line), Lines{});
   EXPECT_EQ(agent.topics.size(), 1U);
@@ -375,7 +407,7 @@ TEST_F(CourierTest, AConnectionThatIsBehindIsLeftOutOfWhatMayBeLost) {
 
 TEST_F(CourierTest, WhatMayBeLostIsNotKeptForAConnectionThatHoldsTheConversation) {
   Line line = connect();
-  line.session.held.push_back(kFirst);
+  line.session.held.push_back(name_of(kFirst));
   give(Lane::live_lossy, kFirst, wire::Typing{.conversation = "c1", .on = true});
   EXPECT_EQ(heard(line), Lines{});
 }
@@ -384,6 +416,7 @@ TEST_F(CourierTest, WhatMayBeLostIsNotKeptForAConnectionThatHoldsTheConversation
 
 TEST_F(CourierTest, ATakenPageIsReportedAtOnceWhileTheOutputIsShort) {
   Line line = connect();
+  line.session.held.push_back(name_of(kFirst));
   const uint64_t cursor = Handle(0, 3, 4).bits();
   give_one(Lane::page_end, line.session, kFirst, wire::Message{.conversation = "c1"}, cursor);
   ASSERT_EQ(pages.size(), 1U);
@@ -393,6 +426,7 @@ TEST_F(CourierTest, ATakenPageIsReportedAtOnceWhileTheOutputIsShort) {
 
 TEST_F(CourierTest, OverTheSoftLimitAPageIsReportedWhenTheOutputHasDrained) {
   Line line = connect();
+  line.session.held.push_back(name_of(kFirst));
   const std::string text(kLimits.soft_limit_bytes, 'x');
   line.session.write_blocked = true;  // as if the socket took nothing
   give_one(Lane::page_end, line.session, kFirst, wire::Message{.conversation = "c1", .text = text},
@@ -420,6 +454,7 @@ TEST_F(CourierTest, APageOfAConnectionThatGoesIsReportedAsGone) {
 
 TEST_F(CourierTest, AForeignPagersCursorIsReportedByMail) {
   Line line = connect();
+  line.session.held.push_back(name_of(kFirst));
   const uint64_t cursor = Handle(1, 3, 4).bits();
   give_one(Lane::page_end, line.session, kFirst, wire::Message{.conversation = "c1"}, cursor);
   here.flush();

@@ -162,16 +162,11 @@ void Dialogue::say_missed(Session& session, const wire::ClientMessage& message) 
                                 .to_group = {}};
     route(session, request);
   };
-  // Live items wait until the connection has been told where it stands.
-  for (const hub::Topic& topic : endpoint.topics) {
-    if (agent || point_of(message.resume, topic.id) != nullptr) session.held.push_back(topic.key);
-  }
-  // What is closed is no topic, and yet something may come of it: a rating, a reopening, what waited to be
-  // durable.
-  for (const wire::ResumePoint& point : message.resume) {
-    const ConversationRecord* record = agent ? nullptr : conversations_.find(point.conversation);
-    if (record != nullptr && record->visitor_id == endpoint.id && !session.holds(record->self))
-      session.held.push_back(record->self);
+  // Live items wait until the connection has been told where it stands. What it names need not be a topic:
+  // something may come of what is closed, and an `assigned` may be on its way to this agent.
+  for (const wire::ResumePoint& point : message.resume) session.held.emplace_back(point.conversation);
+  if (agent) {
+    for (const hub::Topic& topic : endpoint.topics) session.held.push_back(topic.id);
   }
   if (agent) {
     const std::vector<hub::Topic> topics = endpoint.topics;

@@ -62,11 +62,11 @@ enum class Lane : uint8_t {
   send_answer,      ///< ends one send in flight
   live,             ///< skipped by connections that hold the conversation
   live_assigned,    ///< live, and the endpoint takes part in the conversation from now on
-  live_unassigned,  ///< live, and the endpoint takes part no longer
+  live_unassigned,  ///< the endpoint takes part no longer, and nobody holds the conversation
   live_lossy,       ///< live, and skipped by connections that are behind
-  page,             ///< a missed item for a connection that holds the conversation
+  page,             ///< a missed item for a connection that holds the conversation, else for nobody
   page_end,         ///< the same, and the pager waits for a PageTaken
-  release,          ///< the connection holds the conversation no longer
+  release,          ///< the last of these: the connection holds the conversation no longer
 };
 
 /// One frame for a connection, or for all connections of an endpoint but `except`. The receiver owns one

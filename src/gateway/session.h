@@ -1,8 +1,10 @@
 // One chat connection as the gateway knows it: bytes below, an identity above, and where it is in its life.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/handle.h"
@@ -43,8 +45,8 @@ struct Session {
   hub::Liveness liveness;
   hub::Endpoint* endpoint = nullptr;  ///< phase open: never null
   std::string device;
-  /// Conversations whose live items wait, because their missed ones are still on the way.
-  std::vector<Handle> held;
+  /// Ids of conversations whose live items wait, because their missed ones are still on the way.
+  std::vector<std::string> held;
   /// Resume cursors whose next page waits until this connection's output has drained.
   std::vector<uint64_t> pages_waiting;
   std::vector<Handle> typing;       ///< conversations in which it has said that it types
@@ -72,11 +74,12 @@ struct Session {
   [[nodiscard]] bool is_framed() const {
     return phase != Phase::proxy && phase != Phase::tls && phase != Phase::http;
   }
-  [[nodiscard]] bool holds(Handle conversation) const {
-    for (const Handle h : held) {
-      if (h == conversation) return true;
-    }
-    return false;
+  [[nodiscard]] bool holds(std::string_view conversation) const {
+    return std::ranges::find(held, conversation) != held.end();
+  }
+  void release(std::string_view conversation) {
+    std::erase(held, conversation);
+    if (held.empty()) held.shrink_to_fit();
   }
 };
 

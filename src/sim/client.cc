@@ -60,8 +60,7 @@ std::string Client::say_hello_payload(bool from_the_beginning) {
     if (from_the_beginning) known.forget();
     // An agent asks for what it owned when the connection went.
     if (!from_the_beginning && (!known.anchored() || (!visitor && !topic(conversation).attached))) continue;
-    // Where frames wait for the disk, an assignment on its way may overtake what an agent missed.
-    if (!visitor && (from_the_beginning || oracle_.durable_first())) continue;
+    if (!visitor && from_the_beginning) continue;
     resume += (resume.empty() ? "{" : ",{") + quoted("conversation", conversation) + "," +
               counted("epoch", known.epoch()) + "," + counted("seq", known.seq()) + "}";
     known.ask_to_resume();
