@@ -14,10 +14,11 @@ namespace {
 constexpr int64_t kMs = 1'000'000;
 constexpr size_t kAll = size_t{1} << 20;
 /// Rounds in which all must come to rest, and how many of them are quiet, one behind the other, when they
-/// have: longer than the committer waits before it tries again.
+/// have: longer than the committer waits before it tries again, and shorter than the time in which some
+/// connection is always pinged.
 constexpr int kRoundsMax = 20'000;
-constexpr int kQuietRounds = 4;
-constexpr int64_t kQuietNs = 100 * kMs;
+constexpr int kQuietRounds = 6;
+constexpr int64_t kQuietNs = 50 * kMs;
 constexpr uint64_t kMemoryBytesMax = uint64_t{32} << 20;
 
 gateway::Settings settings_of(Dice dice) {
@@ -279,10 +280,11 @@ std::string World::storm(Dice& dice) {
 
 // -- rest --
 
+/// True if somebody was told or said something; a shard's own ticks are no work.
 bool World::everybody_turns() {
   bool worked = false;
   for (const auto& client : clients_) worked |= client->deliver_up(kAll);
-  for (uint32_t id = 0; id < server_.shards(); ++id) worked |= server_.turn(id);
+  for (uint32_t id = 0; id < server_.shards(); ++id) server_.turn(id);
   worked |= server_.turn_committer();
   for (const auto& client : clients_) worked |= client->deliver_down(kAll);
   return worked;
