@@ -25,13 +25,15 @@ bool Conversations::refused_by_storage(const Requester& from, std::string_view c
   if (!feed_.on() || !feed_.refuses()) [[likely]]
     return false;
   metrics_.storage_refused.add(1);
-  refuse(from,
-         {.conversation = conversation,
-          .code = wire::ErrorCode::storage,
-          .message = "the disk takes nothing now; nothing of this was kept",
-          .retryable = true,
-          .retry_after_ms = kStorageRetryMs},
-         lane);
+  courier_.answer_now(from.connection,
+                      wire::ErrorMessage{.has_ref = from.has_ref,
+                                         .ref = from.ref,
+                                         .conversation = conversation,
+                                         .code = wire::ErrorCode::storage,
+                                         .message = "the disk takes nothing now; nothing of this was kept",
+                                         .retryable = true,
+                                         .retry_after_ms = kStorageRetryMs},
+                      lane);
   return true;
 }
 
@@ -110,6 +112,7 @@ void Conversations::fall_behind(ConversationRecord& record) {
   if (record.behind) return;
   record.behind = true;
   behind_.push_back(record.self);
+  feed_.owe();
   metrics_.journal_behind.store(behind_.size());
 }
 
@@ -126,6 +129,9 @@ void Conversations::catch_up() {
     if (record != nullptr && record->behind) catch_up(*record);
   }
   metrics_.journal_behind.store(behind_.size());
+  if (!behind_.empty()) return;
+  feed_.settle();
+  courier_.release_durable();  // where it was given with a message that came first, it may be durable already
 }
 
 void Conversations::catch_up(ConversationRecord& record) {

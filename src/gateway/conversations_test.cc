@@ -275,6 +275,55 @@ TEST_F(DurableFirstConversationsTest, AConnectionThatComesWhileAMessageWaitsForT
   static_cast<void>(take_mail());
 }
 
+TEST_F(DurableFirstConversationsTest, WhatHappensWhileTheDiskRefusesIsToldWhenItIsOnTheDisk) {
+  Line line = connect();
+  ConversationRecord* record = open(line.session.self);
+  ASSERT_NE(record, nullptr);
+  const auto durable = [&](bool refusing) {
+    conversations.on_durable({.records = feed.number(), .refusing = refusing});
+  };
+  assign(*record);
+  durable(true);
+  heard(line);
+  take_mail();
+  requeue(*record);
+  EXPECT_EQ(heard(line), Lines{});
+  EXPECT_EQ(take_mail(), Lines{});
+  durable(false);
+  EXPECT_EQ(heard(line), Lines{}) << "the disk does not have it yet";
+  conversations.continue_work();
+  EXPECT_EQ(heard(line), Lines{}) << "it is given to the disk";
+  durable(false);
+  EXPECT_EQ(heard(line), Lines{"event"});
+  EXPECT_EQ(take_mail(), Lines{"unassigned"});
+}
+
+TEST_F(DurableFirstConversationsTest, WhatWaitedInMemoryIsToldThoughAMessageBroughtItToTheDisk) {
+  Line line = connect();
+  ConversationRecord* record = open(line.session.self);
+  ASSERT_NE(record, nullptr);
+  conversations.on_durable({.records = feed.number(), .refusing = true});
+  heard(line);
+  assign(*record);
+  conversations.on_durable({.records = feed.number()});
+  say(*record, from_agent(), "accepts");
+  conversations.on_durable({.records = feed.number()});
+  conversations.continue_work();
+  EXPECT_EQ(heard(line), (Lines{"opened", "event", "event", "message accepts"}));
+  static_cast<void>(take_mail());
+}
+
+TEST_F(DurableFirstConversationsTest, ARequestThatTheDiskRefusesIsAnsweredAtOnce) {
+  Line line = connect();
+  ConversationRecord* record = open(line.session.self);
+  ASSERT_NE(record, nullptr);
+  conversations.on_durable({.records = 0, .refusing = true});
+  say(*record, from_visitor(line.session.self), "refused");
+  EXPECT_EQ(heard(line), Lines{"error storage"});
+  conversations.on_durable({.records = feed.number()});
+  static_cast<void>(take_mail());
+}
+
 // -- a pool that is exhausted --
 
 TEST_F(ConversationsTest, DecisionsAreCarriedOutAndToldWhileThePoolIsExhausted) {

@@ -10,9 +10,9 @@
 namespace taut::gateway {
 
 /// One per chat shard, its thread only. Under `none` and `durable` frames go out at once, and only durable
-/// acks wait; under `durable_before_deliver` everything that a conversation says waits for the last record
-/// given so far, so that nobody sees what a crash could undo. What waits goes out in the order in which it
-/// was said.
+/// acks wait; under `durable_before_deliver` everything that a conversation says waits until all that has
+/// happened so far is durable, so that nobody sees what a crash could undo. What waits goes out in the order
+/// in which it was said.
 class DurableCourier {
  public:
   DurableCourier(Shard& shard, Courier& courier, const JournalFeed& feed)
@@ -26,14 +26,20 @@ class DurableCourier {
   void answer(Handle connection, const M& message, Lane lane = Lane::answer) {
     if (!holds()) [[likely]]
       return courier_.answer(connection, message, lane);
-    hold(feed_.number(), {.to = connection, .frame = make_frame(shard_.pool(), message), .lane = lane});
+    hold(feed_.latest(), {.to = connection, .frame = make_frame(shard_.pool(), message), .lane = lane});
+  }
+
+  /// As Courier::answer(), for what says nothing of a conversation.
+  template <class M>
+  void answer_now(Handle connection, const M& message, Lane lane) {
+    courier_.answer(connection, message, lane);
   }
 
   /// As Courier::deliver(). What may be left out (live_lossy) follows from no record and does not wait.
   void deliver(const Delivery& delivery) {
     if (!holds() || delivery.lane == Lane::live_lossy) [[likely]]
       return courier_.deliver(delivery);
-    hold(feed_.number(), delivery);
+    hold(feed_.latest(), delivery);
   }
 
   /// Answers as soon as the record of this number is durable. REQUIRES: there is a journal.
@@ -53,7 +59,7 @@ class DurableCourier {
 
   /// What a conversation says now goes out later, to whoever is connected then.
   [[nodiscard]] bool holds() const {
-    return feed_.mode() == wire::Durability::durable_before_deliver && !feed_.is_durable(feed_.number());
+    return feed_.mode() == wire::Durability::durable_before_deliver && !feed_.is_durable(feed_.latest());
   }
 
  private:
@@ -70,7 +76,8 @@ class DurableCourier {
   Shard& shard_;
   Courier& courier_;
   const JournalFeed& feed_;
-  /// Each record is waited for by a bounded number of frames.
+  /// Each record, and each event that waits in memory to become one, is waited for by a bounded number of
+  /// frames.
   MailFifo held_{4 * Shard::kOverflowMax};
 };
 

@@ -48,7 +48,19 @@ class JournalFeed {
 
   /// The number of the last record.
   [[nodiscard]] uint64_t number() const { return number_; }
-  [[nodiscard]] bool is_durable(uint64_t number) const { return number <= durable_; }
+  [[nodiscard]] bool is_durable(uint64_t number) const {
+    return number == kOwed ? !owes_ && settled_ <= durable_ : number <= durable_;
+  }
+
+  /// What has happened so far is durable when this number is.
+  [[nodiscard]] uint64_t latest() const { return owes_ ? kOwed : number_; }
+  /// Something has happened and waits in memory until settle(), since the disk refuses.
+  void owe() { owes_ = true; }
+  /// All that waited has been given.
+  void settle() {
+    owes_ = false;
+    settled_ = number_;
+  }
 
   /// `bytes` bytes at `offset` of the block's data, which nobody changes any more; takes a reference of its
   /// own. Answers the record's number. REQUIRES: on(), the block is of this shard's pool.
@@ -79,6 +91,9 @@ class JournalFeed {
   void on_durable(const DurableMail& durable);
 
  private:
+  /// The number of what has none yet; durable when all that was owed is.
+  static constexpr uint64_t kOwed = UINT64_MAX;
+
   struct Latest {
     std::string json;
     int64_t time_ms = 0;
@@ -101,7 +116,9 @@ class JournalFeed {
   uint64_t bytes_ = 0;  ///< of all records so far
   uint64_t durable_bytes_ = 0;
   int64_t progress_ns_ = 0;  ///< when something became durable, or was the first not to be
-  bool refusing_ = false;    ///< as the committer says
+  uint64_t settled_ = 0;     ///< the last record of what was owed
+  bool owes_ = false;
+  bool refusing_ = false;                                                 ///< as the committer says
   std::map<std::pair<journal::RecordType, std::string>, Latest> latest_;  ///< of append_latest()
 };
 

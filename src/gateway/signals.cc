@@ -50,14 +50,12 @@ void Signals::flush() {
 }
 
 void Signals::tell(ConversationRecord& record, chat::Side side) {
-  bool moved = false;
+  std::array<bool, 2>& due = record.signals.receipts_due[static_cast<size_t>(side)];
+  if (due[0] || due[1]) conversations_.journal_receipts(record);
   for (const chat::ReceiptLevel level : kLevels) {
-    bool& due = record.signals.receipts_due[static_cast<size_t>(side)][static_cast<size_t>(level)];
-    if (!std::exchange(due, false)) continue;
-    moved = true;
-    push(record, side, make_receipt(record, side, level), Lane::live);
+    if (std::exchange(due[static_cast<size_t>(level)], false))
+      push(record, side, make_receipt(record, side, level), Lane::live);
   }
-  if (moved) conversations_.journal_receipts(record);
   const std::optional<bool> on = record.signals.typing[static_cast<size_t>(side)].due(shard_.now_ns());
   if (!on) return;
   push(

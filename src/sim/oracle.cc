@@ -87,7 +87,6 @@ void Oracle::seen(const Item& item, Role reader) {
                                                      std::string(item.object));
   }
   shown = hash;
-  here.message = item.message;
   note_last(item.conversation, item.seq);
 }
 
@@ -95,8 +94,7 @@ void Oracle::undone(std::string_view id, uint64_t epoch, uint64_t seq) {
   const Conversation& c = conversation(id);
   const auto found = c.places.find({epoch, seq});
   if (found == c.places.end()) return;
-  const bool seen_too_early = durable_first_ && found->second.message;
-  if (!found->second.durable && !seen_too_early) return;
+  if (!found->second.durable && !durable_first_) return;
   complain("what is durable stays",
            std::string(id) + " " + place(epoch, seq) + " was told as durable and is no more");
 }

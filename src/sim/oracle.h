@@ -44,7 +44,7 @@ class Oracle {
     std::string_view client_msg_id;
   };
 
-  /// `durable_first`: nobody is told of a message that is not durable.
+  /// `durable_first`: nobody is told of what is not durable.
   explicit Oracle(bool durable_first) : durable_first_(durable_first) {}
 
   [[nodiscard]] bool durable_first() const { return durable_first_; }
@@ -101,7 +101,6 @@ class Oracle {
     uint64_t visitors = 0;  ///< hash of what was shown; 0: not seen
     uint64_t agents = 0;
     bool durable = false;
-    bool message = false;
   };
   struct Conversation {
     std::map<SendKey, Send, std::less<>> sends;
