@@ -112,3 +112,16 @@ void boolean(Sink& sink, std::string_view field, bool value) {
 }
 
 }  // namespace taut::wire::json
+
+/// Defines max_size() and write() of an object that put(sink, m) describes. In namespace taut::wire.
+#define TAUT_JSON_WRITES(M)                                  \
+  size_t max_size(const M& m) noexcept {                     \
+    json::Counter counter;                                   \
+    put(counter, m);                                         \
+    return counter.size();                                   \
+  }                                                          \
+  uint32_t write(std::span<char> out, const M& m) noexcept { \
+    json::Writer writer(out);                                \
+    put(writer, m);                                          \
+    return writer.size();                                    \
+  }

@@ -50,24 +50,10 @@ void put(Sink& sink, const VisitorBlocked& m) {
 
 }  // namespace
 
-#define TAUT_WIRE_WRITES(M)                                  \
-  size_t max_size(const M& m) noexcept {                     \
-    json::Counter counter;                                   \
-    put(counter, m);                                         \
-    return counter.size();                                   \
-  }                                                          \
-  uint32_t write(std::span<char> out, const M& m) noexcept { \
-    json::Writer writer(out);                                \
-    put(writer, m);                                          \
-    return writer.size();                                    \
-  }
-
-TAUT_WIRE_WRITES(Started)
-TAUT_WIRE_WRITES(ConversationFacts)
-TAUT_WIRE_WRITES(Marks)
-TAUT_WIRE_WRITES(PresenceSet)
-TAUT_WIRE_WRITES(VisitorBlocked)
-
-#undef TAUT_WIRE_WRITES
+TAUT_JSON_WRITES(Started)
+TAUT_JSON_WRITES(ConversationFacts)
+TAUT_JSON_WRITES(Marks)
+TAUT_JSON_WRITES(PresenceSet)
+TAUT_JSON_WRITES(VisitorBlocked)
 
 }  // namespace taut::wire

@@ -105,39 +105,10 @@ void put(Sink& sink, const KnownMessages& m) {
   sink.literal("}");
 }
 
-template <class M>
-size_t counted(const M& m) noexcept {
-  json::Counter counter;
-  put(counter, m);
-  return counter.size();
-}
-
-template <class M>
-uint32_t written(std::span<char> out, const M& m) noexcept {
-  json::Writer writer(out);
-  put(writer, m);
-  return writer.size();
-}
-
 }  // namespace
 
-size_t max_size(const SnapshotFacts& m) noexcept {
-  return counted(m);
-}
-uint32_t write(std::span<char> out, const SnapshotFacts& m) noexcept {
-  return written(out, m);
-}
-size_t max_size(const Standing& m) noexcept {
-  return counted(m);
-}
-uint32_t write(std::span<char> out, const Standing& m) noexcept {
-  return written(out, m);
-}
-size_t max_size(const KnownMessages& m) noexcept {
-  return counted(m);
-}
-uint32_t write(std::span<char> out, const KnownMessages& m) noexcept {
-  return written(out, m);
-}
+TAUT_JSON_WRITES(SnapshotFacts)
+TAUT_JSON_WRITES(Standing)
+TAUT_JSON_WRITES(KnownMessages)
 
 }  // namespace taut::wire
