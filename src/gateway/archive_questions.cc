@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "gateway/group_names.h"
 #include "gateway/item_frames.h"
 #include "gateway/older_pages.h"
+#include "gateway/wire_terms.h"
 #include "wire/chat_writer.h"
 
 namespace taut::gateway {
@@ -20,12 +20,11 @@ namespace {
 
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kJsonLines = "application/jsonl";
-constexpr std::array<std::string_view, 4> kStates{"queued", "assigned", "active", "closed"};
 
 /// Ids and the protocol's words, and an object as it was journaled: nothing to escape.
 std::string conversation_json(const store::ConversationRow& row) {
   std::string json = fmt::format(R"({{"conversation":"{}","visitor":"{}","group":"{}","state":"{}",)", row.id,
-                                 row.visitor, row.group, kStates[static_cast<size_t>(row.state)]);
+                                 row.visitor, row.group, wire::name_of(wire_term(row.state)));
   if (!row.agent.empty()) json += fmt::format(R"("agent":"{}",)", row.agent);
   json += fmt::format(
       R"("opened_ms":{},"last_ms":{},"epoch":{},"seq":{},"visitor_delivered":{},"visitor_read":{},)"

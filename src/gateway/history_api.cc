@@ -10,6 +10,7 @@
 #include "gateway/archive_questions.h"
 #include "gateway/mails.h"
 #include "gateway/query.h"
+#include "gateway/wire_terms.h"
 #include "store/history.h"
 #include "wire/chat_codes.h"
 #include "wire/name_table.h"
@@ -51,7 +52,7 @@ Result<std::optional<store::ConversationState>> state_of(std::string_view text) 
   if (text.empty()) return std::nullopt;
   const std::optional<wire::ConversationState> state = wire::value_of(text, wire::ConversationState::closed);
   if (!state) return fail("state: must be queued, assigned, active or closed");
-  return static_cast<store::ConversationState>(*state);
+  return store_term(*state);
 }
 
 Result<ArchiveQuestion> list_question(std::string_view query_text) {

@@ -1,10 +1,11 @@
-// Between the words of the state machines and those of the wire, which may not know each other but number
-// them alike.
+// Between the words of the state machines, of the wire and of the history's store, which may not know each
+// other but number them alike.
 #pragma once
 
 #include "chat/conversation.h"
 #include "chat/resume.h"
 #include "chat/types.h"
+#include "store/stored_record.h"
 #include "wire/chat_codes.h"
 
 namespace taut::gateway {
@@ -52,6 +53,24 @@ TAUT_SAME_NUMBER(Presence, PresenceStatus, away);
 TAUT_SAME_NUMBER(Presence, PresenceStatus, offline);
 
 #undef TAUT_SAME_NUMBER
+
+#define TAUT_SAME_NUMBER(name)                                      \
+  static_assert(static_cast<int>(store::ConversationState::name) == \
+                static_cast<int>(wire::ConversationState::name))
+
+TAUT_SAME_NUMBER(queued);
+TAUT_SAME_NUMBER(assigned);
+TAUT_SAME_NUMBER(active);
+TAUT_SAME_NUMBER(closed);
+
+#undef TAUT_SAME_NUMBER
+
+[[nodiscard]] constexpr wire::ConversationState wire_term(store::ConversationState value) {
+  return static_cast<wire::ConversationState>(value);
+}
+[[nodiscard]] constexpr store::ConversationState store_term(wire::ConversationState value) {
+  return static_cast<store::ConversationState>(value);
+}
 
 [[nodiscard]] constexpr wire::ConversationState wire_term(chat::ConversationState value) {
   return static_cast<wire::ConversationState>(value);
