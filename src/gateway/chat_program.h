@@ -10,13 +10,13 @@
 #include "auth/secret.h"
 #include "core/published.h"
 #include "core/shard.h"
+#include "gateway/beginning.h"
 #include "gateway/conversations.h"
 #include "gateway/courier.h"
 #include "gateway/dialogue.h"
 #include "gateway/dispatch_desk.h"
 #include "gateway/gateway_metrics.h"
 #include "gateway/layout.h"
-#include "gateway/recovery.h"
 #include "gateway/sessions.h"
 #include "gateway/settings.h"
 #include "hub/block_return.h"
@@ -33,14 +33,6 @@ struct Door {
   Published<net::TlsContext>* certificate = nullptr;  ///< nullptr: connections are plain
   std::span<const std::unique_ptr<GatewayMetrics>> shards =
       {};  ///< everybody's, for the count of connections
-};
-
-/// What the process, and this shard of it, begins with.
-struct Beginning {
-  int64_t process_start_ms = 0;  ///< no other process has the same: names of conversations tell it
-  uint64_t hash_seed = 0;        ///< the same for all shards
-  RecoveredShard shard;
-  std::vector<RecoveredWord> words;  ///< for the dispatcher's shard
 };
 
 /// Built by main, used by its shard's thread from start() on; destroyed by main after the thread has ended.

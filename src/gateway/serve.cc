@@ -79,7 +79,6 @@ class Server {
   [[nodiscard]] Status make_shards();
   void ask_the_host();
   void start_threads();
-  [[nodiscard]] std::vector<Beginning> take_beginnings();
   void wait_for_stop();
   void wait_out_the_drain();
   void stop_threads();
@@ -263,7 +262,10 @@ void Server::start_threads() {
   std::vector<MetricsSource> sources;
   sources.reserve(layout_.members());
   for (ShardId id = 0; id < layout_.chat_shards; ++id) metrics_.push_back(std::make_unique<GatewayMetrics>());
-  std::vector<Beginning> beginnings = take_beginnings();
+  std::vector<Beginning> beginnings =
+      beginnings_of(journal_ != nullptr ? journal_->take_recovered()
+                                        : Recovered{.latest_ms = clock_.wall_ms(), .hash_seed = hash_seed_},
+                    layout_);
   if (journal_ != nullptr) {
     journal_thread_ = std::thread([this] { shards_[layout_.committer()]->run(journal_->committer()); });
     threads_.emplace_back([this] { shards_[layout_.compactor()]->run(journal_->compactor()); });
@@ -304,19 +306,6 @@ void Server::start_threads() {
   http_ = std::make_unique<HttpService>(settings_, layout_, loaded_.secrets(), loaded_.admin_key(),
                                         std::move(sources), leaving_);
   threads_.emplace_back([this, service] { shards_[service]->run(*http_); });
-}
-
-std::vector<Beginning> Server::take_beginnings() {
-  Recovered recovered = journal_ != nullptr ? journal_->take_recovered() : Recovered();
-  recovered.shards.resize(layout_.chat_shards);
-  std::vector<Beginning> beginnings(layout_.chat_shards);
-  for (ShardId id = 0; id < layout_.chat_shards; ++id) {
-    beginnings[id].process_start_ms = journal_ != nullptr ? recovered.latest_ms : clock_.wall_ms();
-    beginnings[id].hash_seed = journal_ != nullptr ? recovered.hash_seed : hash_seed_;
-    beginnings[id].shard = std::move(recovered.shards[id]);
-  }
-  beginnings[layout_.dispatcher()].words = std::move(recovered.words);
-  return beginnings;
 }
 
 void Server::wait_for_stop() {

@@ -71,7 +71,7 @@ Status Server::start(uint32_t shards, uint64_t hash_seed, uint64_t seed) {
     const ShardId patient = id < shards ? layout_.committer() : kNobody;
     members_.push_back(std::make_unique<Member>(id, dice.next(), clock_, *mesh_, patient));
   }
-  std::vector<gateway::Beginning> beginnings = take_beginnings();
+  std::vector<gateway::Beginning> beginnings = gateway::beginnings_of(journal_->take_recovered(), layout_);
   for (ShardId id = 0; id < shards; ++id) metrics_.push_back(std::make_unique<gateway::GatewayMetrics>());
   members_[shards]->shard.begin(journal_->committer());
   members_[shards + 1]->shard.begin(journal_->compactor());
@@ -83,19 +83,6 @@ Status Server::start(uint32_t shards, uint64_t hash_seed, uint64_t seed) {
     members_[id]->shard.begin(*programs_[id]);
   }
   return {};
-}
-
-/// As the server does (gateway/serve.cc).
-std::vector<gateway::Beginning> Server::take_beginnings() {
-  gateway::Recovered recovered = journal_->take_recovered();
-  std::vector<gateway::Beginning> beginnings(layout_.chat_shards);
-  for (ShardId id = 0; id < layout_.chat_shards; ++id) {
-    beginnings[id].process_start_ms = recovered.latest_ms;
-    beginnings[id].hash_seed = recovered.hash_seed;
-    beginnings[id].shard = std::move(recovered.shards[id]);
-  }
-  beginnings[layout_.dispatcher()].words = std::move(recovered.words);
-  return beginnings;
 }
 
 bool Server::turn(uint32_t shard) {

@@ -67,7 +67,6 @@ class Server {
   };
 
   void listen();
-  [[nodiscard]] std::vector<gateway::Beginning> take_beginnings();
   [[nodiscard]] bool all_stopped() const;
   void settle(int rounds);
 
