@@ -96,7 +96,8 @@ void Conversations::write_receipts(ConversationRecord& record) {
                                .visitor_delivered = mark(chat::Side::visitor, chat::ReceiptLevel::delivered),
                                .visitor_read = mark(chat::Side::visitor, chat::ReceiptLevel::read),
                                .agent_delivered = mark(chat::Side::agent, chat::ReceiptLevel::delivered),
-                               .agent_read = mark(chat::Side::agent, chat::ReceiptLevel::read)},
+                               .agent_read = mark(chat::Side::agent, chat::ReceiptLevel::read),
+                               .marked_by = record.signals.marked_by.view()},
                    wall_ms());
 }
 

@@ -64,6 +64,7 @@ void restore(const RecoveredConversation& from, BufferPool& pool, ConversationRe
   to.visitor_name = from.visitor_name;
   to.subject = from.subject;
   to.attributes = from.attributes;
+  to.signals.marked_by = chat::InlineId(from.marked_by);
   to.machine.copy(from.machine(), [&](const chat::Item& item) {
     const bool event = item.kind == chat::ItemKind::event;
     return make_frame_of_json(pool, *static_cast<const std::string*>(item.body),

@@ -49,8 +49,9 @@ class RecoveredConversation {
   std::string visitor_name;
   std::string subject;
   std::string attributes;
-  std::string agent;    ///< to whom it is, or was when it was closed; empty: to nobody
-  uint32_t number = 0;  ///< of an open one: as for Dispatcher::conversation_restored()
+  std::string agent;      ///< to whom it is, or was when it was closed; empty: to nobody
+  std::string marked_by;  ///< the agent who moved the agents' marks last
+  uint32_t number = 0;    ///< of an open one: as for Dispatcher::conversation_restored()
 
   // For Recovery.
   uint64_t opened_at = 0;  ///< number of the record that opened it last

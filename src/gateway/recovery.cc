@@ -269,6 +269,7 @@ Status Recovery::apply_receipts(const journal::Record& record) {
         std::tuple(Side::agent, ReceiptLevel::read, marks.agent_read)}) {
     if (status) status = (*conversation)->restore_mark(side, level, seq);
   }
+  (*conversation)->marked_by = marks.marked_by;
   return status;
 }
 

@@ -171,7 +171,8 @@ Status Recovery::write_conversation(journal::SnapshotWriter& writer,
       .marks = {.visitor_delivered = machine.mark_of(Side::visitor, ReceiptLevel::delivered),
                 .visitor_read = machine.mark_of(Side::visitor, ReceiptLevel::read),
                 .agent_delivered = machine.mark_of(Side::agent, ReceiptLevel::delivered),
-                .agent_read = machine.mark_of(Side::agent, ReceiptLevel::read)},
+                .agent_read = machine.mark_of(Side::agent, ReceiptLevel::read),
+                .marked_by = conversation.marked_by},
       .first_seq = image.first_seq,
       .opened_at = conversation.opened_at,
       .closed_at = conversation.closed_at,
@@ -279,6 +280,7 @@ Status Recovery::apply_state(const journal::Record& record) {
   }
   if (const Status restored = conversation.restore_image(image); !restored) return restored;
   conversation.agent = standing.agent;
+  conversation.marked_by = standing.marks.marked_by;
   conversation.opened_at = standing.opened_at;
   conversation.closed_at = standing.closed_at;
   if (conversation.closed()) origins_[record.shard].closed.emplace(standing.closed_at, &conversation);

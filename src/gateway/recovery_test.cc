@@ -158,7 +158,8 @@ TEST_P(RecoveryTest, AConversationIsAsItWas) {
   ASSERT_EQ(event(id, wire::EventKind::assigned, 1, "a1"), "");
   ASSERT_EQ(event(id, wire::EventKind::accepted, 1, "a1"), "");
   ASSERT_EQ(put(RecordType::receipts,
-                wire::payload_of(wire::Marks{.conversation = id, .visitor_read = 1, .agent_delivered = 4})),
+                wire::payload_of(wire::Marks{
+                    .conversation = id, .visitor_read = 1, .agent_delivered = 4, .marked_by = "a2"})),
             "");
   const Recovered recovered = take();
   ASSERT_EQ(recovered.shards[0].open.size(), 1U);
@@ -168,6 +169,7 @@ TEST_P(RecoveryTest, AConversationIsAsItWas) {
   EXPECT_EQ(conversation.subject, "a\nb");
   EXPECT_EQ(conversation.attributes, R"({"x": 1})");
   EXPECT_EQ(conversation.agent, "a1");
+  EXPECT_EQ(conversation.marked_by, "a2");
   EXPECT_EQ(conversation.number, 1U);
   const chat::Conversation& machine = conversation.machine();
   EXPECT_EQ(machine.group(), 1U);

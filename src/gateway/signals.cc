@@ -77,6 +77,7 @@ void Signals::push(const ConversationRecord& record, chat::Side from, Block* fra
 
 void Signals::tell_marks(const ConversationRecord& record, Handle connection, bool for_visitor) {
   const chat::Side other = for_visitor ? chat::Side::agent : chat::Side::visitor;
+  if (for_visitor && record.signals.marked_by.empty()) return;  // of a journal that did not say who
   for (const chat::ReceiptLevel level : kLevels) {
     if (record.machine.mark_of(other, level) == 0) continue;
     Block* frame = make_receipt(record, other, level);

@@ -30,6 +30,7 @@ void put(Sink& sink, const Marks& m) {
   number(sink, R"(,"visitor_read":)", m.visitor_read);
   number(sink, R"(,"agent_delivered":)", m.agent_delivered);
   number(sink, R"(,"agent_read":)", m.agent_read);
+  optional_plain(sink, R"(,"marked_by":)", m.marked_by);
   sink.literal("}");
 }
 

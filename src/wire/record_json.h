@@ -39,6 +39,7 @@ struct Marks {
   uint64_t visitor_read = 0;
   uint64_t agent_delivered = 0;
   uint64_t agent_read = 0;
+  std::string_view marked_by = {};  ///< optional: the agent who moved the agents' last
 };
 
 /// presence

@@ -26,9 +26,10 @@ TEST(RecordJson, WritesMarks) {
                              .visitor_delivered = 4,
                              .visitor_read = 3,
                              .agent_delivered = 2,
-                             .agent_read = kIntegerMax}),
+                             .agent_read = kIntegerMax,
+                             .marked_by = "a1"}),
             R"({"conversation":"c1","visitor_delivered":4,"visitor_read":3,"agent_delivered":2,)"
-            R"("agent_read":9007199254740991})");
+            R"("agent_read":9007199254740991,"marked_by":"a1"})");
 }
 
 TEST(RecordJson, WritesPresenceWithACapacityThatIsTheAgentsOwn) {

@@ -280,6 +280,7 @@ Status RecordReader::read(std::string_view payload, Marks& out) {
       .number("visitor_read", out.visitor_read)
       .number("agent_delivered", out.agent_delivered)
       .number("agent_read", out.agent_read)
+      .id("marked_by", out.marked_by, Need::optional)
       .status();
 }
 
@@ -332,6 +333,7 @@ Status RecordReader::read(std::string_view payload, Standing& out) {
                             .number("visitor_read", out.marks.visitor_read)
                             .number("agent_delivered", out.marks.agent_delivered)
                             .number("agent_read", out.marks.agent_read)
+                            .id("marked_by", out.marks.marked_by, Need::optional)
                             .number("first_seq", out.first_seq)
                             .number("opened_at", out.opened_at)
                             .number("closed_at", out.closed_at)

@@ -42,7 +42,8 @@ class RandomRecords {
             .visitor_delivered = number(),
             .visitor_read = number(),
             .agent_delivered = number(),
-            .agent_read = number()};
+            .agent_read = number(),
+            .marked_by = coin() ? id() : std::string_view{}};
   }
   [[nodiscard]] PresenceSet presence() {
     return {.agent = id(),

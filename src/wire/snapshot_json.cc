@@ -88,6 +88,7 @@ void put(Sink& sink, const Standing& m) {
   number(sink, R"(,"visitor_read":)", m.marks.visitor_read);
   number(sink, R"(,"agent_delivered":)", m.marks.agent_delivered);
   number(sink, R"(,"agent_read":)", m.marks.agent_read);
+  optional_plain(sink, R"(,"marked_by":)", m.marks.marked_by);
   number(sink, R"(,"first_seq":)", m.first_seq);
   number(sink, R"(,"opened_at":)", m.opened_at);
   number(sink, R"(,"closed_at":)", m.closed_at);
