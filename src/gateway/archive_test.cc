@@ -260,7 +260,7 @@ TEST_F(ArchiveTest, AVisitorSeesThatThereWasANoteAndNotTheNote) {
   commit();
   const std::string frame = older(of("c1", 3));
   EXPECT_EQ(page(frame), "1 2 end");
-  EXPECT_NE(frame.find("note_hidden"), std::string::npos) << frame;
+  EXPECT_NE(frame.find(R"("event":"note_hidden","owner_epoch":0,)"), std::string::npos) << frame;
   EXPECT_EQ(frame.find("text 2"), std::string::npos) << frame;
   OlderPage agent = of("c1", 3);
   agent.visitor = false;

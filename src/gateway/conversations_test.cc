@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gateway/far_end.h"
+#include "gateway/item_frames.h"
 #include "hub/hand_turned_shard.h"
 
 namespace taut::gateway {
@@ -516,6 +517,27 @@ TEST_F(OneItem, AMessageThatAcceptsDoesNotTakeTheEventFromItsReceivers) {
   take_mail();
   say(*record, from_agent(), "accepted");
   EXPECT_EQ(heard(line), (Lines{"event", "message accepted"}));
+}
+
+TEST_F(ConversationsTest, AHiddenNoteIsTheSameHoweverLateItIsTold) {
+  Line line = connect();
+  ConversationRecord* record = open(line.session.self);
+  assign(*record);
+  say(*record, from_agent(), "for agents", wire::ItemKind::note);
+  const uint64_t seq = record->machine.last_seq();
+  const auto told = [&] {
+    Block* frame = item_frame_for(here.pool(), *record, seq, true);
+    std::string json(frame_json(*frame));
+    here.pool().release(frame);
+    return json;
+  };
+  const std::string first = told();
+  requeue(*record);
+  EXPECT_EQ(told(), first);
+  EXPECT_THAT(first, testing::HasSubstr(R"("event":"note_hidden","owner_epoch":0,)"))
+      << "as history tells it";
+  heard(line);
+  static_cast<void>(take_mail());
 }
 
 /// A pool that has nothing left although by its count it is not full: all blocks are of other sizes.

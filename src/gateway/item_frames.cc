@@ -24,7 +24,6 @@ Block* make_hidden_note(BufferPool& pool, const ConversationRecord& record, uint
                                              .agent = {},
                                              .group = {},
                                              .reason = {},
-                                             .owner_epoch = record.machine.owner_epoch(),
                                              .ts = static_cast<uint64_t>(item.ts_ms)});
 }
 

@@ -13,7 +13,8 @@ namespace taut::gateway {
 
 struct ConversationRecord;
 
-/// What stands in a note's place for its visitor, so that the numbers stay whole; also in a full pool.
+/// What stands in a note's place for its visitor, so that the numbers stay whole; the same however late it is
+/// told, also in a full pool.
 [[nodiscard]] Block* make_hidden_note(BufferPool& pool, const ConversationRecord& record, uint64_t seq);
 
 /// The item `seq` with one reference for the caller: the stored frame, or the hidden note for a visitor, also

@@ -110,8 +110,11 @@ void Client::told(wire::ServerType type, std::string_view conversation, std::str
       return told_error(conversation, object);
     case wire::ServerType::pong:  // the server pings in this carrier with the client's own ping
     case wire::ServerType::queue:
-    case wire::ServerType::typing:
     case wire::ServerType::receipt:
+      if (text_field(field(object, "by"), "id").empty())
+        oracle_.complain("receipts say whose they are", name() + ": " + std::string(object));
+      return;
+    case wire::ServerType::typing:
     case wire::ServerType::bye:
     case wire::ServerType::replies:
       return;
@@ -130,14 +133,11 @@ void Client::told_item(std::string_view conversation, std::string_view object, b
       message ? std::string(text_field(from, "kind")) + " " + std::string(text_field(from, "id"))
               : std::string();
   const std::string_view event = message ? std::string_view() : text_field(object, "event");
-  // A hidden note tells the owner epoch of the moment at which it is told.
-  const bool hidden = event == "note_hidden";
   const Oracle::Item item{
       .conversation = conversation,
       .epoch = epoch,
       .seq = seq,
-      .object = hidden ? event : from_epoch_on(object),
-      .message = message,
+      .object = from_epoch_on(object),
       .sender = author,
       .client_msg_id = message ? text_field(object, "client_msg_id") : std::string_view()};
   oracle_.seen(item, person_.role);

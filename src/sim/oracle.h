@@ -39,7 +39,6 @@ class Oracle {
     uint64_t epoch = 0;
     uint64_t seq = 0;
     std::string_view object;  ///< from its epoch on
-    bool message = false;
     std::string_view sender;  ///< of a message
     std::string_view client_msg_id;
   };

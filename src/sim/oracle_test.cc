@@ -22,7 +22,6 @@ class OracleTest : public testing::Test {
                        .epoch = epoch,
                        .seq = seq,
                        .object = "o",
-                       .message = true,
                        .sender = "visitor v",
                        .client_msg_id = id});
   }
@@ -53,6 +52,15 @@ TEST_F(OracleTest, ComplainsOfADurableMessageThatIsNotThere) {
   read(1, 1, "another");
   oracle.read_all("c", 0, 1);
   EXPECT_EQ(hurt(), "every durable message is there");
+}
+
+TEST_F(OracleTest, ComplainsOfAnythingUndoneThatWasSeenWhereAllWaitsForTheDisk) {
+  for (const bool durable_first : {false, true}) {
+    Oracle judge(durable_first);
+    judge.seen({.conversation = "c", .epoch = 1, .seq = 3, .object = "an event"}, Role::visitor);
+    judge.undone("c", 1, 3);
+    EXPECT_EQ(judge.violation().has_value(), durable_first);
+  }
 }
 
 TEST_F(OracleTest, ACleanStopKeepsWhatWasAccepted) {
