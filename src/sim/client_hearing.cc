@@ -108,12 +108,12 @@ void Client::told(wire::ServerType type, std::string_view conversation, std::str
       return answered(object);
     case wire::ServerType::error:
       return told_error(conversation, object);
-    case wire::ServerType::pong:  // the server pings in this carrier with the client's own ping
-    case wire::ServerType::queue:
     case wire::ServerType::receipt:
       if (text_field(field(object, "by"), "id").empty())
         oracle_.complain("receipts say whose they are", name() + ": " + std::string(object));
       return;
+    case wire::ServerType::pong:  // the server pings in this carrier with the client's own ping
+    case wire::ServerType::queue:
     case wire::ServerType::typing:
     case wire::ServerType::bye:
     case wire::ServerType::replies:
