@@ -86,8 +86,8 @@ bool Archive::ready() {
 void Archive::look() {
   const int64_t now_ns = shard_->clock().mono_ns();
   const bool done = now_ns >= retry_at_ns_ && project();
-  if (done && backlog_) return;
-  backlog_ = false;
+  if (!done) backlog_ = false;
+  // With a backlog, too: a question may take the rest of it before the next look.
   shard_->timers().arm(look_, std::max(retry_at_ns_, shard_->clock().mono_ns() + kLookNs));
 }
 
@@ -119,8 +119,8 @@ Status Archive::begin() {
 
 Status Archive::project_batch() {
   const uint64_t durable = durable_.load();
-  const Result<size_t> read =
-      follower_->read(durable, kBatch, [this](const journal::Record& record) { return batch_.add(record); });
+  const Result<size_t> read = follower_->read(
+      durable, options_.batch, [this](const journal::Record& record) { return batch_.add(record); });
   if (!read) return std::unexpected(read.error());
   backlog_ = follower_->position() < durable;
   if (batch_.empty()) return {};

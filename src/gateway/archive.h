@@ -46,15 +46,15 @@ class Archive final : public ShardProgram {
   static constexpr int64_t kPauseNsMax = 30'000'000'000;
   static constexpr int64_t kSyncNs = 5'000'000'000;
   static constexpr int64_t kExpireNs = 60'000'000'000;
-  /// One transaction.
   static constexpr journal::JournalFollower::Limits kBatch{.records = 500, .payload_bytes = size_t{1} << 20};
   /// Conversations that one transaction removes for their age.
   static constexpr uint32_t kExpiredAtOnce = 20;
 
   struct Options {
-    std::string directory;            ///< the journal's
-    std::vector<std::string> groups;  ///< not empty
-    int64_t retention_ms = 0;         ///< closed conversations that are older go; 0: none
+    std::string directory;                            ///< the journal's
+    std::vector<std::string> groups;                  ///< not empty
+    int64_t retention_ms = 0;                         ///< closed conversations that are older go; 0: none
+    journal::JournalFollower::Limits batch = kBatch;  ///< one transaction
   };
 
   /// `durable` is the last record that is; the committer's thread writes it. The references outlive it.

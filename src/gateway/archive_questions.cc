@@ -168,8 +168,9 @@ Result<OlderPageOutcome> answer_older_page(store::HistoryStore& store, const std
                   wanted.visitor ? store::Audience::visitor : store::Audience::agent);
   if (!page) return std::unexpected(page.error());
   const bool reaches = !page->items.empty() && page->items.back().seq + 1 == wanted.before;
-  // All that is older than what memory has was journaled: either it is here, or it is no longer kept.
-  if (wanted.known && !reaches && !caught_up) return OlderPageOutcome::behind;
+  // All that is older than what memory has is given to the journal. Once that is durable, either it is here,
+  // or it is no longer kept.
+  if (wanted.known && !reaches && !(caught_up && wanted.durable)) return OlderPageOutcome::behind;
   const bool more = page->more;
   const std::vector<std::string> objects = objects_of(wanted, *std::move(page));
   const std::vector<std::string_view> views(objects.begin(), objects.end());

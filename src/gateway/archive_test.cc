@@ -252,6 +252,33 @@ TEST_F(ArchiveTest, ALongBacklogIsTakenInBatchesBetweenWhichQuestionsAreAnswered
   EXPECT_EQ(page(older(of("c1", 3 * Archive::kBatch.records + 1, 1))), "1500 more");
 }
 
+TEST_F(ArchiveTest, GoesOnThoughAQuestionTookTheRestOfTheBacklog) {
+  constexpr uint64_t kLast = Archive::kBatch.records + 10;
+  open("c1", "v1");
+  for (uint64_t seq = 1; seq <= kLast; ++seq) say("c1", seq);
+  commit();
+  start();
+  turn();
+  EXPECT_EQ(metrics.position.load(), Archive::kBatch.records);
+  EXPECT_EQ(page(older(of("c1", kLast + 1, 1))), "510 more");
+  say("c1", kLast + 1);
+  commit();
+  pass(2 * Archive::kLookNs);
+  EXPECT_EQ(metrics.position.load(), kLast + 2);
+}
+
+TEST_F(ArchiveTest, WhatIsNotDurableYetIsNoHole) {
+  start();
+  open("c1", "v1");
+  say("c1", 1);
+  commit();
+  OlderPage question = of("c1", 4);
+  question.durable = false;
+  EXPECT_EQ(older(question), "outcome 3");
+  question.before = 2;
+  EXPECT_EQ(page(older(question)), "1 end");
+}
+
 TEST_F(ArchiveTest, AVisitorSeesThatThereWasANoteAndNotTheNote) {
   start();
   open("c1", "v1");

@@ -266,7 +266,7 @@ void Conversations::close_all_of(const hub::Endpoint& visitor, std::string_view 
 /// A page is of one source: memory's part comes first, and what is older with the next page.
 void Conversations::history(const ConversationRequest& request) {
   const bool in_memory = records_.find(request.key) != nullptr || find(request.conversation) != nullptr;
-  if (!in_memory && older_.on()) return older_.ask(request, false);
+  if (!in_memory && older_.on()) return older_.ask(request, false, true);
   ConversationRecord* record = find_for(request);
   if (record == nullptr) return;
   const bool visitor = request.from.is_visitor();
@@ -276,7 +276,7 @@ void Conversations::history(const ConversationRequest& request) {
   }
   chat::Page page = record->machine.history(request.before, request.limit);
   if (page.evicted && older_.on()) {
-    if (page.from > page.to) return older_.ask(request, true);
+    if (page.from > page.to) return older_.ask(request, true, is_durable(*record));
     page.more = true;
   }
   Block* frame = make_history(shard_.pool(), *record, page, request.from.ref, visitor);

@@ -106,8 +106,9 @@ bool Conversations::make_room() {
   return records_.size() < options_.conversations_max;
 }
 
+/// What is not durable yet is nowhere else.
 bool Conversations::forget_oldest_closed() {
-  if (closed_.empty()) return false;
+  if (closed_.empty() || !is_durable(closed_.front())) return false;
   forget(closed_.front());
   return true;
 }

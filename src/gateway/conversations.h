@@ -249,6 +249,10 @@ class Conversations final : public PageListener {
   void catch_up(ConversationRecord& record);
   void fall_behind(ConversationRecord& record);
   void require_whole(const ConversationRecord& record) const;
+  /// All of it that there is, where there is a journal.
+  [[nodiscard]] bool is_durable(const ConversationRecord& record) const {
+    return !feed_.on() || (!record.behind && feed_.is_durable(record.journaled_number));
+  }
   void journal_block(std::string_view visitor, uint32_t seconds);
   void write_receipts(ConversationRecord& record);
   /// Answers `storage` where nothing more may be changed.

@@ -257,6 +257,17 @@ TEST_F(JournaledConversationsTest, AMessageThatWasLetInIsJournaledThoughItsOwnAc
   static_cast<void>(take_mail());
 }
 
+TEST_F(JournaledConversationsTest, WhatIsClosedIsNotForgottenBeforeItIsDurable) {
+  Line line = connect();
+  for (int i = 0; i < 8; ++i) close(*open(line.session.self), line.session.self);
+  heard(line);
+  open(line.session.self);
+  EXPECT_EQ(heard(line), Lines{"error overloaded"});
+  conversations.on_durable({.records = feed.number()});
+  EXPECT_NE(open(line.session.self), nullptr);
+  static_cast<void>(take_mail());
+}
+
 class DurableFirstConversationsTest : public ConversationsTest {
  protected:
   DurableFirstConversationsTest()

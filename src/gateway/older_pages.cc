@@ -20,7 +20,7 @@ OlderPages::~OlderPages() {
   shard_.timers().cancel(late_);
 }
 
-void OlderPages::ask(const ConversationRequest& request, bool known) {
+void OlderPages::ask(const ConversationRequest& request, bool known, bool durable) {
   TAUT_ASSERT(on());
   const Requester& from = request.from;
   Block* block = asked_.size() < kAskedMax ? shard_.pool().allocate(BufferPool::kCapacityMax) : nullptr;
@@ -35,7 +35,8 @@ void OlderPages::ask(const ConversationRequest& request, bool known) {
                               .limit = request.limit,
                               .ref = from.ref,
                               .visitor = from.is_visitor(),
-                              .known = known});
+                              .known = known,
+                              .durable = durable});
   Asked& asked = asked_.emplace();
   asked.connection = from.connection;
   asked.conversation = chat::InlineId(request.conversation);

@@ -21,7 +21,8 @@ struct OlderPage {
   uint32_t limit = 0;
   uint32_t ref = 0;
   bool visitor = false;
-  bool known = false;  ///< the conversation is in memory, and the reader may read it
+  bool known = false;   ///< the conversation is in memory, and the reader may read it
+  bool durable = true;  ///< so is all of it that memory has let go of
 };
 
 /// One per chat shard, its thread only. Never waits and keeps what is on its way bounded: a store that is
@@ -40,8 +41,8 @@ class OlderPages {
   ~OlderPages();
 
   [[nodiscard]] bool on() const { return archive_ != kNobody; }
-  /// A history request; `known` as above. It is answered sooner or later. REQUIRES: on().
-  void ask(const ConversationRequest& request, bool known);
+  /// A history request; `known` and `durable` as above. It is answered sooner or later. REQUIRES: on().
+  void ask(const ConversationRequest& request, bool known, bool durable);
   void on_answer(const OlderPageMail& mail);
   /// Answers for the archive where it has not.
   void on_timer();
