@@ -19,6 +19,7 @@ constexpr std::array<Kind, kActionKinds> kKinds{{
     {"turn", 34'000},
     {"commit", 9'000},
     {"compact", 200},
+    {"archive", 2'000},
     {"deliver_up", 16'000},
     {"deliver_down", 16'000},
     {"pass_time", 4'000},
@@ -34,7 +35,7 @@ constexpr std::array<Kind, kActionKinds> kKinds{{
     {"answer_offer", 1'600},
     {"take", 250},
     {"transfer", 150},
-    {"history", 300},
+    {"history", 600},
     {"list", 100},
     {"cut", 350, true},
     {"half_open", 60, true},
@@ -48,6 +49,8 @@ constexpr std::array<Kind, kActionKinds> kKinds{{
     {"crash", 20, true},
     {"restart", 15, true},
     {"storm", 12, true},
+    {"stall_store", 30, true},
+    {"fail_store", 80, true},
     {"settle", 40},
 }};
 

@@ -13,6 +13,7 @@ enum class ActionKind : uint8_t {
   turn,
   commit,
   compact,
+  archive,
   deliver_up,
   deliver_down,
   pass_time,
@@ -44,10 +45,12 @@ enum class ActionKind : uint8_t {
   crash,
   restart,
   storm,
+  stall_store,
+  fail_store,
   // all at rest, then what must be true is looked at
   settle,
 };
-inline constexpr uint32_t kActionKinds = 33;
+inline constexpr uint32_t kActionKinds = 36;
 
 /// `dice` is the seed of everything that the step leaves to chance, so a list with some actions taken out is
 /// a run, too.

@@ -65,7 +65,10 @@ std::string Client::say_hello_payload(bool from_the_beginning) {
               counted("epoch", known.epoch()) + "," + counted("seq", known.seq()) + "}";
     known.ask_to_resume();
   }
-  for (auto& [conversation, its] : topics_) its.attached = false;
+  for (auto& [conversation, its] : topics_) {
+    its.attached = false;
+    its.before = 0;
+  }
   return "{" + counted("version", wire::kChatVersion) + "," + quoted("role", role_name(person_.role)) + "," +
          quoted("site", "demo") + "," + quoted("device", person_.device) + "," +
          quoted("token", person_.token) + (resume.empty() ? "" : ",\"resume\":[" + resume + "]") + "}";
@@ -75,6 +78,7 @@ void Client::disconnected() {
   welcomed_ = false;
   waiting_.clear();
   waiting_sends_.clear();
+  waiting_pages_.clear();
   acked_here_.clear();
   for (auto& [conversation, known] : readers_) known.disconnected();
 }
@@ -152,8 +156,7 @@ std::string Client::act(ActionKind kind, Dice& dice, const std::vector<std::stri
     case ActionKind::transfer:
       return visitor ? std::string() : transfer(dice, agents);
     case ActionKind::history:
-      return request(wire::ClientType::history, any(dice, dice.one_in(3), false),
-                     counted("limit", 1 + dice.below(30)));
+      return history(dice);
     case ActionKind::list: {
       if (visitor) return {};
       const std::string everything;
@@ -240,6 +243,30 @@ std::string Client::answer_offer(Dice& dice) {
   if (dice.one_in(4)) return request(wire::ClientType::decline, conversation, {});
   topic(*conversation).accepted = true;
   return request(wire::ClientType::accept, conversation, {});
+}
+
+/// From the end, or on from where the last page began.
+std::string Client::history(Dice& dice) {
+  const std::string* conversation = any(dice, dice.one_in(3), false);
+  if (conversation == nullptr) return {};
+  const uint64_t before = dice.one_in(3) ? 0 : topic(*conversation).before;
+  std::string fields = counted("limit", 1 + dice.below(30));
+  if (before != 0) fields += "," + counted("before", before);
+  std::string said = request(wire::ClientType::history, conversation, fields);
+  waiting_pages_[last_ref_] = before;
+  return said;
+}
+
+bool Client::ask_older() {
+  if (!live()) return false;
+  for (const auto& [conversation, its] : topics_) {
+    if (its.expired == 0) continue;
+    static_cast<void>(request(wire::ClientType::history, &conversation,
+                              counted("limit", 200) + "," + counted("before", its.expired + 1)));
+    waiting_pages_[last_ref_] = its.expired + 1;
+    return true;
+  }
+  return false;
 }
 
 std::string Client::take(Dice& dice) {

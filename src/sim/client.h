@@ -64,7 +64,10 @@ class Client {
 
   /// Of a conversation of another device of the same person.
   void know(const std::string& conversation);
-  /// After connect(…, true) and a rest: tells the oracle that each conversation has been read.
+  /// After connect(…, true) and a rest: asks for the next page of what memory no longer keeps. False: it has
+  /// read all of that.
+  [[nodiscard]] bool ask_older();
+  /// Then: tells the oracle that each conversation has been read.
   void finish_last_reading();
 
  private:
@@ -78,7 +81,8 @@ class Client {
   };
   struct Topic {
     uint64_t last = 0;     ///< told as the end of a resume
-    uint64_t expired = 0;  ///< no longer kept up to this one
+    uint64_t expired = 0;  ///< no longer kept up to this one, but by the history
+    uint64_t before = 0;   ///< the first item of the last page of history; 0: there is no more
     uint64_t owner_epoch = 0;
     bool attached = false;  ///< agents: owned, as far as this connection was told
     bool accepted = false;  ///< agents: the offer was answered
@@ -99,6 +103,7 @@ class Client {
   [[nodiscard]] std::string answer_offer(Dice& dice);
   [[nodiscard]] std::string request(wire::ClientType type, const std::string* conversation,
                                     std::string_view fields);
+  [[nodiscard]] std::string history(Dice& dice);
   [[nodiscard]] std::string take(Dice& dice);
   [[nodiscard]] std::string transfer(Dice& dice, const std::vector<std::string>& agents);
 
@@ -113,6 +118,8 @@ class Client {
   void told_assigned(std::string_view conversation, std::string_view object);
   void told_unassigned(std::string_view conversation, std::string_view object);
   void told_history(std::string_view conversation, std::string_view object);
+  void judge_page(std::string_view conversation, uint64_t asked_before, uint64_t first, uint64_t last,
+                  bool more);
   void told_list(std::string_view object);
   void answered(std::string_view object);
   void judge(std::string_view conversation, std::string_view complaint);
@@ -136,6 +143,7 @@ class Client {
   std::vector<Sent> sent_;                         ///< the latest
   std::map<uint32_t, wire::ClientType> waiting_;   ///< requests without an answer, by ref
   std::map<uint32_t, std::string> waiting_sends_;  ///< client_msg_id
+  std::map<uint32_t, uint64_t> waiting_pages_;  ///< the item before which history was asked for; 0: the end
   std::set<std::string, std::less<>> acked_here_;  ///< accepted on this connection, client_msg_id
   std::vector<std::string> seen_waiting_;          ///< agents: conversations in the last list
   uint32_t last_ref_ = 0;

@@ -74,6 +74,7 @@ void Client::answered(std::string_view object) {
   if (waiting_.erase(ref) == 0)
     oracle_.complain("every request is answered once", name() + ": " + std::string(object));
   waiting_sends_.erase(ref);
+  waiting_pages_.erase(ref);
 }
 
 void Client::told(wire::ServerType type, std::string_view conversation, std::string_view object) {
@@ -141,12 +142,12 @@ void Client::told_item(std::string_view conversation, std::string_view object, b
       .sender = author,
       .client_msg_id = message ? text_field(object, "client_msg_id") : std::string_view()};
   oracle_.seen(item, person_.role);
+  if (last_reading_) oracle_.read_again(item);
   if (!pushed) return;
   Topic& its = topic(conversation);
   if (person_.role == Role::agent && !its.attached)
     oracle_.complain("pushes reach the owner only", name() + " does not own " + std::string(conversation));
   judge(conversation, reader(conversation).item(epoch, seq));
-  if (last_reading_) oracle_.read_again(item);
   if (event == "closed") its.closed = true;
   if (event == "reopened" || event == "opened") its.closed = false;
 }
@@ -253,15 +254,37 @@ void Client::told_unassigned(std::string_view conversation, std::string_view /*o
 }
 
 void Client::told_history(std::string_view conversation, std::string_view object) {
+  const auto asked = waiting_pages_.find(static_cast<uint32_t>(number_field(object, "ref")));
+  const uint64_t asked_before = asked == waiting_pages_.end() ? 0 : asked->second;
   answered(object);
-  uint64_t before = 0;
+  uint64_t first = 0;
+  uint64_t last = 0;
   for_each_object(field(object, "items").substr(1), [&](std::string_view item) {
     const uint64_t seq = number_field(item, "seq");
-    if (before != 0 && seq != before + 1)
-      judge(conversation, "history goes from " + std::to_string(before) + " to " + std::to_string(seq));
-    before = seq;
+    if (last != 0 && seq != last + 1)
+      judge(conversation, "history goes from " + std::to_string(last) + " to " + std::to_string(seq));
+    if (first == 0) first = seq;
+    last = seq;
     told_item(conversation, item, text_field(item, "type") == "message", false);
   });
+  judge_page(conversation, asked_before, first, last, flag_field(object, "more"));
+}
+
+/// Memory's part and the store's follow one another without a hole, down to the first item.
+void Client::judge_page(std::string_view conversation, uint64_t asked_before, uint64_t first, uint64_t last,
+                        bool more) {
+  Topic& its = topic(conversation);
+  const std::string page =
+      "a page of history from " + std::to_string(first) + " to " + std::to_string(last) + " ";
+  if (asked_before != 0 && last + 1 != asked_before)
+    judge(conversation, page + "where that before " + std::to_string(asked_before) + " was asked for");
+  if (more != (first > 1)) judge(conversation, page + (more ? "says that there is more" : "is the last one"));
+  const Reader& known = reader(conversation);
+  const bool follows = person_.role == Role::visitor || its.attached;
+  if (asked_before == 0 && follows && known.anchored() && !known.resuming() && last < known.seq())
+    judge(conversation, page + "though it was told of " + std::to_string(known.seq()));
+  its.before = more ? first : 0;
+  if (last_reading_ && last == its.expired) its.expired = first - 1;
 }
 
 void Client::told_list(std::string_view object) {

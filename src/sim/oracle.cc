@@ -140,7 +140,7 @@ void Oracle::read_again(const Item& item) {
   c.read[item.seq] = item.epoch;
   if (item.client_msg_id.empty()) return;
   const SendKey key{std::string(item.sender), std::string(item.client_msg_id)};
-  if (!c.read_messages.try_emplace(key, item.seq).second) {
+  if (const auto [at, fresh] = c.read_messages.try_emplace(key, item.seq); !fresh && at->second != item.seq) {
     complain("every message is there once",
              key.first + "'s " + key.second + " is in " + std::string(item.conversation) + " twice");
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "journal/format.h"
 
 namespace taut::sim {
 
@@ -18,6 +19,8 @@ constexpr int kBacklog = 64;
 constexpr int kStopRounds = 4'000;
 constexpr int64_t kStopTurnNs = 50'000'000;
 constexpr int kSettleRounds = 8;
+/// Few, so that the history is often behind.
+constexpr uint32_t kHistoryBatch = 8;
 
 Shard::Options shard_options(ShardId id, ShardId patient) {
   Shard::Options options{.id = id, .patient = patient};
@@ -30,9 +33,9 @@ Shard::Options shard_options(ShardId id, ShardId patient) {
 Server::Member::Member(ShardId id, uint64_t seed, SimClock& clock, Mesh& mesh, ShardId patient)
     : poller(seed), log(id, LogLevel::off, 2), shard(shard_options(id, patient), clock, poller, mesh, log) {}
 
-Server::Server(SimClock& clock, FileSystem& files, const gateway::Settings& settings,
-               const auth::Secrets& secrets)
-    : clock_(clock), files_(files), settings_(settings), secrets_(secrets) {
+Server::Server(SimClock& clock, FileSystem& files, store::HistoryStore& store,
+               const gateway::Settings& settings, const auth::Secrets& secrets)
+    : clock_(clock), files_(files), store_(store), settings_(settings), secrets_(secrets) {
   auto rules = gateway::read_group_rules(settings_);
   TAUT_ASSERT(rules.has_value());
   rules_ = std::move(*rules);
@@ -56,12 +59,19 @@ void Server::listen() {
 
 Status Server::start(uint32_t shards, uint64_t hash_seed, uint64_t seed) {
   TAUT_ASSERT(!runs());
-  layout_ = {.chat_shards = shards, .journal = true};
+  layout_ = {.chat_shards = shards, .journal = true, .store = true};
   leaving_.store(0);
+  archive_metrics_ = std::make_unique<gateway::ArchiveMetrics>();
   auto opened = gateway::JournalService::open(files_, settings_, layout_, hash_seed, clock_.wall_ms(),
-                                              leaving_, [] { return UINT64_MAX; });
+                                              leaving_, [this] { return archive_metrics_->safe.load() + 1; });
   if (!opened) return std::unexpected(opened.error());
   journal_ = std::move(*opened);
+  archive_ = std::make_unique<gateway::Archive>(
+      store_, files_,
+      gateway::Archive::Options{.directory = journal::journal_directory(settings_.data),
+                                .groups = settings_.groups,
+                                .batch = {.records = kHistoryBatch, .payload_bytes = 1U << 20}},
+      journal_->metrics().durable, *archive_metrics_);
   mesh_ = std::make_unique<Mesh>(
       Mesh::Options{.members = layout_.members(), .ring_capacity = 2 * SpscRing<Mail>::kBatchMax});
   listen();
@@ -75,6 +85,7 @@ Status Server::start(uint32_t shards, uint64_t hash_seed, uint64_t seed) {
   for (ShardId id = 0; id < shards; ++id) metrics_.push_back(std::make_unique<gateway::GatewayMetrics>());
   members_[shards]->shard.begin(journal_->committer());
   members_[shards + 1]->shard.begin(journal_->compactor());
+  members_[shards + 2]->shard.begin(*archive_);
   for (ShardId id = 0; id < shards; ++id) {
     programs_.push_back(std::make_unique<gateway::ChatProgram>(
         settings_, rules_, secrets_, layout_,
@@ -97,6 +108,10 @@ bool Server::turn_compactor() {
   return members_[layout_.chat_shards + 1]->shard.turn(journal_->compactor());
 }
 
+bool Server::turn_archive() {
+  return members_[layout_.chat_shards + 2]->shard.turn(*archive_);
+}
+
 uint64_t Server::undurable_bytes() const {
   uint64_t bytes = 0;
   for (const auto& metrics : metrics_) bytes += metrics->journal_undurable_bytes.load();
@@ -116,15 +131,18 @@ bool Server::all_stopped() const {
 void Server::settle(int rounds) {
   for (int round = 0; round < rounds; ++round) {
     for (uint32_t id = 0; id < shards(); ++id) members_[id]->shard.settle(*programs_[id]);
+    members_[shards() + 2]->shard.settle(*archive_);
   }
 }
 
 bool Server::stop() {
   leaving_.store(1);
+  members_[shards() + 2]->shard.request_stop();
   for (uint32_t id = 0; id < shards(); ++id) members_[id]->shard.request_stop();
   for (int round = 0; !all_stopped(); ++round) {
     if (round == kStopRounds) end_process("the simulated server does not stop");
     for (uint32_t id = 0; id < shards(); ++id) turn(id);
+    turn_archive();
     turn_committer();
     clock_.advance_ns(kStopTurnNs);
   }
@@ -136,6 +154,7 @@ bool Server::stop() {
   writer.shard.settle(committer);
   settle(kSettleRounds);
   const bool clean = !refusing();
+  archive_.reset();
   journal_.reset();
   programs_.clear();
   members_.clear();

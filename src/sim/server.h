@@ -13,6 +13,7 @@
 #include "core/mesh.h"
 #include "core/published.h"
 #include "core/shard.h"
+#include "gateway/archive.h"
 #include "gateway/chat_program.h"
 #include "gateway/gateway_metrics.h"
 #include "gateway/group_rules.h"
@@ -21,15 +22,17 @@
 #include "sim/link.h"
 #include "sim/seeded_poller.h"
 #include "sim/sim_clock.h"
+#include "store/history.h"
 
 namespace taut::sim {
 
-/// From start() to stop() one life of the process: chat shards, committer and compactor with a mesh of their
-/// own. There is no HTTP service: nobody asks it anything. One thread.
+/// From start() to stop() one life of the process: chat shards, committer, compactor and archive with a mesh
+/// of their own. There is no HTTP service: nobody asks it anything. One thread.
 class Server {
  public:
   /// All references outlive it. The settings name a data directory.
-  Server(SimClock& clock, FileSystem& files, const gateway::Settings& settings, const auth::Secrets& secrets);
+  Server(SimClock& clock, FileSystem& files, store::HistoryStore& store, const gateway::Settings& settings,
+         const auth::Secrets& secrets);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   /// REQUIRES: it does not run.
@@ -48,6 +51,11 @@ class Server {
   bool turn(uint32_t shard);
   bool turn_committer();
   bool turn_compactor();
+  bool turn_archive();
+  /// The history has all that is durable.
+  [[nodiscard]] bool history_is_whole() const {
+    return archive_metrics_->position.load() == journal_->metrics().durable.load();
+  }
   /// The disk did not take the last commit.
   [[nodiscard]] bool refusing() const { return journal_->metrics().refusing.load() != 0; }
   /// Records that are not durable yet, of all shards.
@@ -72,6 +80,7 @@ class Server {
 
   SimClock& clock_;
   FileSystem& files_;
+  store::HistoryStore& store_;
   const gateway::Settings& settings_;
   const auth::Secrets& secrets_;
   gateway::GroupRules rules_;
@@ -81,9 +90,11 @@ class Server {
   Cell leaving_;
   gateway::Layout layout_;
   std::unique_ptr<Mesh> mesh_;
-  std::vector<std::unique_ptr<Member>> members_;  ///< chat shards, committer, compactor
+  std::vector<std::unique_ptr<Member>> members_;  ///< chat shards, committer, compactor, archive
   std::vector<std::unique_ptr<gateway::GatewayMetrics>> metrics_;
   std::unique_ptr<gateway::JournalService> journal_;
+  std::unique_ptr<gateway::ArchiveMetrics> archive_metrics_;
+  std::unique_ptr<gateway::Archive> archive_;
   std::vector<std::unique_ptr<gateway::ChatProgram>> programs_;
 };
 

@@ -19,6 +19,8 @@ constexpr size_t kAll = size_t{1} << 20;
 constexpr int kRoundsMax = 20'000;
 constexpr int kQuietRounds = 6;
 constexpr int64_t kQuietNs = 50 * kMs;
+/// Pages, one behind the other, in which everybody must have read what only the history has.
+constexpr int kWavesMax = 1'000;
 constexpr uint64_t kMemoryBytesMax = uint64_t{32} << 20;
 
 gateway::Settings settings_of(Dice dice) {
@@ -28,7 +30,7 @@ gateway::Settings settings_of(Dice dice) {
   s.mode = dice.one_in(3) ? wire::Durability::durable_before_deliver : wire::Durability::durable;
   s.connections_max = 128;
   s.conversations_max = 1'024;
-  s.history_items = dice.one_in(4) ? 20 : 1'000;
+  s.history_items = dice.one_in(3) ? 20 : 1'000;
   s.accept_ms = 3'000;
   s.agent_grace_ms = 2'000;
   s.visitor_grace_ms = 10'000;
@@ -56,7 +58,7 @@ World::World(uint64_t seed)
       settings_(settings_of(Dice(seed))),
       secrets_(make_secrets()),
       oracle_(settings_.mode == wire::Durability::durable_before_deliver),
-      server_(clock_, files_, settings_, secrets_) {
+      server_(clock_, files_, store_, settings_, secrets_) {
   Dice dice(seed);
   TAUT_ASSERT(files_.create_directory(settings_.data).has_value());
   TAUT_ASSERT(files_.sync_directory(".").has_value());
@@ -130,6 +132,7 @@ std::string World::end_life(bool clean, MemoryFileSystem::Crash crash, Dice& dic
   oracle_.ended(was_clean);
   heal();
   files_.restart(was_clean ? MemoryFileSystem::Crash::process : crash);
+  if (!was_clean && crash == MemoryFileSystem::Crash::power) store_.lose_power();
   begin_life(dice);
   const std::string how = was_clean                                 ? "stop"
                           : crash == MemoryFileSystem::Crash::power ? "power crash"
@@ -140,7 +143,9 @@ std::string World::end_life(bool clean, MemoryFileSystem::Crash crash, Dice& dic
 
 void World::heal() {
   stalled_ = false;
+  store_stalled_ = false;
   files_.set_space(UINT64_MAX);
+  store_.fail_calls(0);
 }
 
 // -- steps --
@@ -189,6 +194,8 @@ std::string World::apply_machine(const Action& action, Dice& dice) {
       return !stalled_ && server_.turn_committer() ? "turn of the committer" : std::string();
     case ActionKind::compact:
       return !stalled_ && server_.turn_compactor() ? "turn of the compactor" : std::string();
+    case ActionKind::archive:
+      return !store_stalled_ && server_.turn_archive() ? "turn of the archive" : std::string();
     case ActionKind::deliver_up:
     case ActionKind::deliver_down:
       return deliver(action.kind, dice);
@@ -251,6 +258,14 @@ std::string World::apply_fault(ActionKind kind, Dice& dice) {
     case ActionKind::fail_sync:
       files_.fail_call(MemoryFileSystem::Call::sync, dice.below(4));
       return "a sync will fail";
+    case ActionKind::stall_store:
+      store_stalled_ = !store_stalled_;
+      return store_stalled_ ? "the history's database stalls" : "the history's database goes on";
+    case ActionKind::fail_store: {
+      const auto calls = static_cast<uint32_t>(1 + dice.below(6));
+      store_.fail_calls(calls);
+      return "the history's database will fail, " + std::to_string(calls) + " calls";
+    }
     case ActionKind::clock_jump: {
       const int64_t ms = static_cast<int64_t>(dice.below(7'200'000)) - 3'600'000;
       clock_.jump_ms(ms);
@@ -286,6 +301,7 @@ bool World::everybody_turns() {
   for (const auto& client : clients_) worked |= client->deliver_up(kAll);
   for (uint32_t id = 0; id < server_.shards(); ++id) server_.turn(id);
   worked |= server_.turn_committer();
+  server_.turn_archive();
   for (const auto& client : clients_) worked |= client->deliver_down(kAll);
   return worked;
 }
@@ -300,7 +316,7 @@ bool World::rest() {
     }
     const bool worked = everybody_turns();
     if (files_.stopped()) return false;
-    quiet = worked ? 0 : quiet + 1;
+    quiet = worked || !server_.history_is_whole() ? 0 : quiet + 1;
     if (worked) continue;
     clock_.advance_ns(kQuietNs);
   }
@@ -348,10 +364,21 @@ void World::read_all_again(Dice& dice) {
   }
   for (Client* client : readers) client->connect(server_.address(), true);
   static_cast<void>(rest());
+  read_older(readers);
   for (Client* client : readers) {
     if (!client->live()) return oracle_.complain("who comes back is let in", client->name() + " is not");
     client->finish_last_reading();
   }
+}
+
+void World::read_older(const std::vector<Client*>& readers) {
+  for (int wave = 0; wave < kWavesMax; ++wave) {
+    bool asked = false;
+    for (Client* client : readers) asked |= client->ask_older();
+    if (!asked) return;
+    static_cast<void>(rest());
+  }
+  oracle_.complain("history goes back to the first item", "and after so many pages there are items left");
 }
 
 }  // namespace taut::sim

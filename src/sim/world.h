@@ -15,6 +15,7 @@
 #include "sim/oracle.h"
 #include "sim/server.h"
 #include "sim/sim_clock.h"
+#include "sim/unsteady_store.h"
 
 namespace taut::sim {
 
@@ -46,6 +47,8 @@ class World {
   static constexpr uint32_t kCrashesMax = 50;
 
   void read_all_again(Dice& dice);
+  /// What the readers' memory no longer has, page by page.
+  void read_older(const std::vector<Client*>& readers);
   [[nodiscard]] std::string what_they_heard();
   void add_people(Dice& dice);
   [[nodiscard]] std::string apply_machine(const Action& action, Dice& dice);
@@ -67,6 +70,7 @@ class World {
   uint64_t hash_ = 0xCBF2'9CE4'8422'2325ULL;
   SimClock clock_;
   MemoryFileSystem files_;
+  UnsteadyStore store_;
   gateway::Settings settings_;
   auth::Secrets secrets_;
   Oracle oracle_;
@@ -74,7 +78,8 @@ class World {
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<std::string> agents_;  ///< ids
   bool writes_down_ = false;
-  bool stalled_ = false;  ///< the disk answers nobody
+  bool stalled_ = false;        ///< the disk answers nobody
+  bool store_stalled_ = false;  ///< nor does the history's database
   uint32_t crashes_ = 0;
 };
 

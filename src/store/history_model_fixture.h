@@ -13,15 +13,33 @@
 namespace taut::store {
 
 /// Record by record, in vectors. Texts are compared in ASCII only, and always all of them.
-class HistoryModel final : public HistoryStore {
+class HistoryModel : public HistoryStore {
+ private:
+  struct KeptItem {
+    uint64_t record;
+    std::string text;
+    ItemRow row;
+  };
+  struct Kept {
+    ConversationRow row;
+    std::vector<KeptItem> items;
+  };
+
  public:
-  Result<uint64_t> position() override { return position_; }
+  /// All that it knows.
+  struct Contents {
+    uint64_t position = 0;
+    std::map<uint64_t, Kept, std::greater<>> kept;  ///< by record: newest first
+  };
+  [[nodiscard]] Contents& contents() { return contents_; }
+
+  Result<uint64_t> position() override { return contents_.position; }
 
   Status sync() override { return {}; }
   Status apply(std::span<const StoredRecord> records) override {
     for (const StoredRecord& record : records) {
-      if (record.sequence <= position_) continue;
-      position_ = record.sequence;
+      if (record.sequence <= contents_.position) continue;
+      contents_.position = record.sequence;
       if (const auto* facts = std::get_if<ConversationFacts>(&record.content)) take(record, *facts);
       if (const auto* item = std::get_if<Item>(&record.content)) take(record, *item);
       if (const auto* marks = std::get_if<Receipts>(&record.content)) take(*marks);
@@ -55,7 +73,7 @@ class HistoryModel final : public HistoryStore {
 
   Result<ConversationPage> conversations(const ConversationFilter& filter) override {
     ConversationPage page;
-    for (const auto& [record, kept] : kept_) {
+    for (const auto& [record, kept] : contents_.kept) {
       const bool has_text = filter.text.empty() || std::ranges::any_of(kept.items, [&](const KeptItem& item) {
                               return item.text.contains(filter.text);
                             });
@@ -75,7 +93,7 @@ class HistoryModel final : public HistoryStore {
 
   Result<SearchPage> search(std::string_view text, uint64_t cursor, uint32_t limit) override {
     std::map<uint64_t, SearchHit, std::greater<>> hits;
-    for (const auto& [record, kept] : kept_) {
+    for (const auto& [record, kept] : contents_.kept) {
       for (const KeptItem& item : kept.items) {
         if (!item.text.contains(text) || (cursor != 0 && item.record >= cursor)) continue;
         hits[item.record] = {item.record, kept.row.id, item.row.seq, item.row.json};
@@ -93,13 +111,13 @@ class HistoryModel final : public HistoryStore {
   }
 
   Result<Removal> remove_visitor(std::string_view visitor) override {
-    return remove_if([&](const Kept& kept) { return kept.row.visitor == visitor; }, kept_.size());
+    return remove_if([&](const Kept& kept) { return kept.row.visitor == visitor; }, contents_.kept.size());
   }
 
   Result<Removal> expire(int64_t before_ms, uint32_t conversations_max) override {
     // Those first that have been quiet longest.
     std::vector<int64_t> closed;
-    for (const auto& [record, kept] : kept_) {
+    for (const auto& [record, kept] : contents_.kept) {
       const bool old = kept.row.state == ConversationState::closed && kept.row.last_ms < before_ms;
       if (old) closed.push_back(kept.row.last_ms);
     }
@@ -116,18 +134,8 @@ class HistoryModel final : public HistoryStore {
   Status backup(const std::string& /*path*/) override { return {}; }
 
  private:
-  struct KeptItem {
-    uint64_t record;
-    std::string text;
-    ItemRow row;
-  };
-  struct Kept {
-    ConversationRow row;
-    std::vector<KeptItem> items;
-  };
-
   Kept* find(std::string_view id) {
-    for (auto& [record, kept] : kept_) {
+    for (auto& [record, kept] : contents_.kept) {
       if (kept.row.id == id) return &kept;
     }
     return nullptr;
@@ -136,7 +144,7 @@ class HistoryModel final : public HistoryStore {
   template <class Condition>
   Removal remove_if(const Condition& condition, size_t most) {
     Removal removal;
-    std::erase_if(kept_, [&](const auto& entry) {
+    std::erase_if(contents_.kept, [&](const auto& entry) {
       if (removal.conversations == most || !condition(entry.second)) return false;
       ++removal.conversations;
       removal.items += entry.second.items.size();
@@ -150,7 +158,7 @@ class HistoryModel final : public HistoryStore {
   void take(const StoredRecord& record, const ConversationFacts& facts) {
     Kept* kept = find(facts.conversation);
     if (kept == nullptr) {
-      kept = &kept_[record.sequence];
+      kept = &contents_.kept[record.sequence];
       kept->row.record = record.sequence;
       kept->row.id = facts.conversation;
       kept->row.opened_ms = kept->row.last_ms = record.time_ms;
@@ -197,8 +205,7 @@ class HistoryModel final : public HistoryStore {
     raise(kept->row.agent_read, marks.agent_read);
   }
 
-  uint64_t position_ = 0;
-  std::map<uint64_t, Kept, std::greater<>> kept_;  // by record: newest first
+  Contents contents_;
 };
 
 }  // namespace taut::store
