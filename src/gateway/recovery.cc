@@ -212,6 +212,7 @@ Status Recovery::apply_event(const journal::Record& record, const wire::Event& e
                              RecoveredConversation& conversation) {
   const bool to_queue = event.event == wire::EventKind::requeued ||
                         (event.event == wire::EventKind::transferred && event.agent.empty());
+  if (to_queue && event.group.empty()) return fail(std::string(name_of(event.event)) + ": no group gets it");
   const std::optional<chat::GroupId> group = find_group(options_.groups, event.group);
   const Status status =
       conversation.restore(restored(event, to_queue ? group.value_or(0) : chat::kNoGroup), record.payload);

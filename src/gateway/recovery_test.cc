@@ -1,5 +1,6 @@
 #include "gateway/recovery.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -408,6 +409,14 @@ TEST_P(RecoveryTest, ConversationsOfAGroupThatIsGoneGoToTheFirstAndAreCounted) {
   for (const auto& one : recovered.shards[0].open) groups.push_back(one->machine().group());
   EXPECT_EQ(groups, (std::vector<chat::GroupId>{0, 1, 0, 0}));
   EXPECT_EQ(recovery->counts().regrouped, 3U);
+}
+
+TEST_P(RecoveryTest, WhatGoesToAQueueNamesTheGroupOfIt) {
+  const std::string id = open("v1");
+  ASSERT_EQ(event(id, wire::EventKind::assigned, 1, "a1"), "");
+  EXPECT_THAT(event(id, wire::EventKind::requeued, 2), testing::HasSubstr(": requeued: no group gets it"));
+  EXPECT_THAT(event(id, wire::EventKind::transferred, 2),
+              testing::HasSubstr(": transferred: no group gets it"));
 }
 
 TEST_P(RecoveryTest, TheLastWordOfEachAgentCounts) {
