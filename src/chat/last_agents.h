@@ -20,6 +20,9 @@ class LastAgents {
 
   /// `visitor` is a good hash of the id; equal hashes are taken for the same visitor.
   void note(uint64_t visitor, uint32_t agent) { place_of(visitor) = {.visitor = visitor, .agent = agent}; }
+  void forget(uint64_t visitor) {
+    if (place_of(visitor).visitor == visitor) place_of(visitor) = {};
+  }
   /// kNoAgent: none, or forgotten.
   [[nodiscard]] uint32_t find(uint64_t visitor) {
     const Place& place = place_of(visitor);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "base/assert.h"
 #include "core/this_thread.h"
@@ -64,7 +65,7 @@ void Archive::answer(const ArchiveMail& mail) {
   HttpAnswer& answer = mail.question->answer;
   answer = {.status = 503, .problem = "the history does not answer now"};
   if (ready()) {
-    Result<HttpAnswer> found = answer_of(store_, *mail.question);
+    Result<HttpAnswer> found = this->answer(*mail.question);
     if (found) {
       answer = *std::move(found);
       metrics_.questions.add(1);
@@ -73,6 +74,16 @@ void Archive::answer(const ArchiveMail& mail) {
     }
   }
   shard_->send(mail.asker.shard(), mail_of(MailKind::archive_answered, mail));
+}
+
+/// What a visitor who was forgotten had here is known from when the record was applied, once.
+Result<HttpAnswer> Archive::answer(ArchiveQuestion& question) {
+  if (question.kind != ArchiveQuestion::Kind::forgotten) return answer_of(store_, question);
+  if (backlog_) return HttpAnswer{};
+  const auto removed = removed_.find(question.id);
+  question.removed = removed == removed_.end() ? store::Removal{} : removed->second;
+  if (removed != removed_.end()) removed_.erase(removed);
+  return HttpAnswer{};
 }
 
 bool Archive::ready() {
@@ -124,11 +135,43 @@ Status Archive::project_batch() {
   if (!read) return std::unexpected(read.error());
   backlog_ = follower_->position() < durable;
   if (batch_.empty()) return {};
+  if (Status removed = remove_forgotten(); !removed) return removed;
   if (Status applied = store_.apply(batch_.records()); !applied) return applied;
   batch_.clear();
   metrics_.position.store(follower_->position());
   metrics_.batches.add(1);
   return {};
+}
+
+/// The record does it, too, and for what the batch itself brings; but whoever asked wants to know how much it
+/// was.
+Status Archive::remove_forgotten() {
+  for (const store::StoredRecord& record : batch_.records()) {
+    const auto* forgotten = std::get_if<store::Forgotten>(&record.content);
+    if (forgotten == nullptr) continue;
+    const Result<store::Removal> removed = store_.remove_visitor(forgotten->visitor);
+    if (!removed) return std::unexpected(removed.error());
+    if (removed_.size() >= kRemovedMax) removed_.clear();
+    store::Removal& sum = removed_[std::string(forgotten->visitor)];
+    sum.conversations += removed->conversations;
+    sum.items += removed->items;
+    sum.bytes += removed->bytes;
+  }
+  return {};
+}
+
+/// It may fail for want of room, and history is kept all the same.
+void Archive::wipe_some() {
+  const int64_t now_ns = shard_->clock().mono_ns();
+  if (now_ns < wipe_at_ns_) return;
+  const Result<bool> more = store_.wipe_some();
+  if (more) {
+    if (metrics_.wiping.load() != 0 && !*more) wipe_at_ns_ = now_ns + kWipeNs;
+    return metrics_.wiping.store(*more ? 1 : 0);
+  }
+  wipe_at_ns_ = now_ns + kWipeNs;
+  metrics_.wiping.store(1);
+  shard_->log().warn("texts that were removed are still in the store's files: {}", more.error().message);
 }
 
 /// From time to time: what the journal may forget, and what is too old.
@@ -139,6 +182,7 @@ Status Archive::keep_house() {
     if (Status synced = store_.sync(); !synced) return synced;
     metrics_.safe.store(follower_->position());
   }
+  if (!backlog_) wipe_some();
   if (options_.retention_ms == 0 || backlog_ || now_ns < expire_at_ns_) return {};
   const Result<store::Removal> expired =
       store_.expire(shard_->clock().wall_ms() - options_.retention_ms, kExpiredAtOnce);

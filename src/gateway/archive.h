@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,6 +30,7 @@ struct ArchiveMetrics {
   Cell failing;    ///< level, 1: the last one did not
   Cell questions;  ///< that were answered
   Cell refused;    ///< that were not, since the store does not answer
+  Cell wiping;     ///< level, 1: bytes of removed visitors are still in the store's files
   Cell expired;    ///< conversations that were removed for their age
 };
 
@@ -47,6 +49,9 @@ class Archive final : public ShardProgram {
   static constexpr int64_t kSyncNs = 5'000'000'000;
   static constexpr int64_t kExpireNs = 60'000'000'000;
   static constexpr journal::JournalFollower::Limits kBatch{.records = 500, .payload_bytes = size_t{1} << 20};
+  static constexpr int64_t kWipeNs = 60'000'000'000;
+  /// Visitors who were forgotten and of whom nobody has asked yet how much it was.
+  static constexpr size_t kRemovedMax = 1'024;
   /// Conversations that one transaction removes for their age.
   static constexpr uint32_t kExpiredAtOnce = 20;
 
@@ -77,6 +82,9 @@ class Archive final : public ShardProgram {
 
   void answer(const OlderPageMail& mail);
   void answer(const ArchiveMail& mail);
+  [[nodiscard]] Result<HttpAnswer> answer(ArchiveQuestion& question);
+  [[nodiscard]] Status remove_forgotten();
+  void wipe_some();
   /// Whether it is worth asking the store now.
   [[nodiscard]] bool ready();
 
@@ -102,7 +110,9 @@ class Archive final : public ShardProgram {
   int64_t retry_at_ns_ = 0;  ///< nothing is asked of the store before
   int64_t sync_at_ns_ = 0;
   int64_t expire_at_ns_ = 0;
-  std::string complaint_;  ///< what the log was told last
+  int64_t wipe_at_ns_ = 0;
+  std::map<std::string, store::Removal, std::less<>> removed_;  ///< by visitor
+  std::string complaint_;                                       ///< what the log was told last
   bool due_ = false;
   bool backlog_ = false;  ///< the last batch was not all that is durable
   bool stopping_ = false;

@@ -139,6 +139,10 @@ Result<OlderPageOutcome> admit(store::HistoryStore& store, const std::vector<std
 
 }  // namespace
 
+HttpAnswer Inquiry::on_archive(ArchiveQuestion& question) {
+  return std::move(question.answer);
+}
+
 Result<HttpAnswer> answer_of(store::HistoryStore& store, const ArchiveQuestion& question) {
   switch (question.kind) {
     case ArchiveQuestion::Kind::conversations:
@@ -149,6 +153,8 @@ Result<HttpAnswer> answer_of(store::HistoryStore& store, const ArchiveQuestion& 
       return items_of(store, question);
     case ArchiveQuestion::Kind::visitor:
       return visitor_of(store, question);
+    case ArchiveQuestion::Kind::forgotten:
+      break;  // the archive itself knows
   }
   return HttpAnswer{.status = 500, .problem = "no such question"};
 }

@@ -16,7 +16,7 @@ namespace taut::gateway {
 
 /// A question of the HTTP service. It goes to the archive on the heap and comes back with its answer.
 struct ArchiveQuestion {
-  enum class Kind : uint8_t { conversations, conversation, items, visitor };
+  enum class Kind : uint8_t { conversations, conversation, items, visitor, forgotten };
   Kind kind = Kind::conversations;
   std::string id = {};  ///< of a conversation, or of a visitor
   // conversations: as store::ConversationFilter
@@ -28,6 +28,7 @@ struct ArchiveQuestion {
   uint32_t limit = 0;
   store::ItemRange range = {};  ///< items
   HttpAnswer answer = {};
+  std::optional<store::Removal> removed = {};  ///< forgotten: what was removed; none: not yet
 };
 
 /// Longest export of one visitor that is answered, in bytes.

@@ -11,6 +11,7 @@
 #include "gateway/blocking.h"
 #include "gateway/client_address.h"
 #include "gateway/explanation.h"
+#include "gateway/forgetting.h"
 #include "gateway/moved_connection.h"
 #include "wire/compact.h"
 
@@ -296,6 +297,8 @@ void ChatProgram::on_one(const Mail& mail) {
     }
     case MailKind::block_wanted:
       return carry_out_block(*shard_, parts_->conversations, mail.as<InquiryMail>());
+    case MailKind::forget_wanted:
+      return carry_out_forgetting(parts_->conversations, mail.as<InquiryMail>());
     case MailKind::explain_visit:
       return visit(*shard_, parts_->conversations, layout_.dispatcher(), mail.as<InquiryMail>());
     case MailKind::list_visit:
@@ -323,6 +326,7 @@ void ChatProgram::on_one(const Mail& mail) {
     case MailKind::move_http:
     case MailKind::inquiry_answered:
     case MailKind::journal_record:
+    case MailKind::segment_wanted:
     case MailKind::older_wanted:
     case MailKind::archive_asked:
     case MailKind::archive_answered:
@@ -411,6 +415,7 @@ void ChatProgram::stop() {
   stopping_ = true;
   stop_listening();
   parts_->dialogue.drain();
+  parts_->conversations.stop();
   parts_->sessions.close_all(wire::CloseCode::draining, "draining", settings_.drain_spread_ms);
 }
 

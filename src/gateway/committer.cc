@@ -30,6 +30,10 @@ void Committer::on_events(std::span<const PollEvent> /*events*/) {}
 
 void Committer::on_mail(ShardId from, std::span<const Mail> batch) {
   for (const Mail& mail : batch) {
+    if (static_cast<MailKind>(mail.kind) == MailKind::segment_wanted) {
+      segment_due_ = true;
+      continue;
+    }
     TAUT_ASSERT(static_cast<MailKind>(mail.kind) == MailKind::journal_record);
     take(from, mail.as<JournalMail>());
   }
@@ -38,10 +42,11 @@ void Committer::on_mail(ShardId from, std::span<const Mail> batch) {
 }
 
 void Committer::take(ShardId from, const JournalMail& mail) {
-  writer_.append({.time_ms = mail.time_ms,
-                  .shard = static_cast<uint16_t>(from),
-                  .type = mail.type,
-                  .payload = {mail.block->data() + mail.offset, mail.bytes}});
+  const uint64_t sequence = writer_.append({.time_ms = mail.time_ms,
+                                            .shard = static_cast<uint16_t>(from),
+                                            .type = mail.type,
+                                            .payload = {mail.block->data() + mail.offset, mail.bytes}});
+  if (mail.type == journal::RecordType::forgotten) forgotten_ = sequence;
   pending_.push_back({.block = mail.block, .bytes = mail.bytes, .from = from});
   pending_bytes_ += mail.bytes;
 }
@@ -64,7 +69,15 @@ void Committer::flush() {
       shard_->timers().arm(linger_, shard_->now_ns() + options_.linger_ns);
     }
   }
+  if (segment_due_ && pending_.empty() && !ended_) begin_segment();
   back_->flush();
+}
+
+/// Who asked for it asks again.
+void Committer::begin_segment() {
+  segment_due_ = false;
+  if (const Status begun = writer_.begin_segment(); !begun)
+    shard_->log().warn("the journal's next file cannot be made yet: {}", begun.error().message);
 }
 
 /// Goes on until a turn has brought nothing more.
@@ -108,6 +121,8 @@ void Committer::finish(size_t count) {
   }
   metrics_.records.add(count);
   metrics_.durable.store(writer_.durable_sequence());
+  if (forgotten_ > metrics_.forgotten.load() && forgotten_ <= writer_.durable_sequence())
+    metrics_.forgotten.store(forgotten_);
   pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 

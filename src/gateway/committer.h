@@ -23,6 +23,9 @@ struct CommitterMetrics {
   Cell bytes;     ///< their payloads
   Cell commits;   ///< that succeeded
   Cell failures;  ///< that did not
+  /// The last record that forgets a visitor; as long as no snapshot stands for it, what it is about is on
+  /// disk.
+  Cell forgotten;
   Cell refusing;  ///< level, 1: the disk does not take what there is
   LiveHistogram commit_ns;
 };
@@ -81,6 +84,7 @@ class Committer final : public ShardProgram {
   /// The first `count` pending records are durable.
   void finish(size_t count);
   void fail(const Error& error);
+  void begin_segment();
   void flush_last(bool brought_mail);
   void end();
   void write_end();
@@ -97,6 +101,8 @@ class Committer final : public ShardProgram {
   std::vector<Durable> durable_;  ///< by chat shard
   Timer linger_{kLingerTimer, 0};
   Timer retry_{kRetryTimer, 0};
+  uint64_t forgotten_ = 0;     ///< the last record that forgets a visitor, durable or not
+  bool segment_due_ = false;   ///< the next record is to begin a segment
   bool more_to_come_ = false;  ///< this turn brought a full batch: more waits in that ring
   bool again_ = false;         ///< the next turn takes it before anything is committed
   bool refusing_ = false;

@@ -77,29 +77,34 @@ Result<uint64_t> read_newest_snapshot(FileSystem& files, const std::string& dire
   return (*snapshot)->sequence;
 }
 
-Result<Compacted> compact_journal(FileSystem& files, const CompactionOptions& options, uint64_t keep_from,
-                                  const GoesOn& goes_on) {
+Result<Compacted> compact_journal(FileSystem& files, const CompactionOptions& options,
+                                  const CompactionWishes& wishes, const GoesOn& goes_on) {
   const auto segments = journal::find_segments(files, options.directory);
   if (!segments) return std::unexpected(segments.error());
   const auto snapshot = journal::find_snapshot(files, options.directory);
   if (!snapshot) return std::unexpected(snapshot.error());
   Compacted compacted{.covered = *snapshot ? (*snapshot)->sequence : 0};
   const uint64_t settled = journal::settled_sequence(*segments);
+  compacted.settled = settled;
   if (settled > compacted.covered) {
     const Result<uint64_t> fresh = settled_bytes(files, *segments, compacted.covered);
     if (!fresh) return std::unexpected(fresh.error());
     const Result<uint64_t> old = *snapshot ? size_of(files, (*snapshot)->path) : 0;
     if (!old) return std::unexpected(old.error());
-    if (*fresh > 0 && *fresh >= *old) {
+    const bool forgets = wishes.forgotten > compacted.covered && wishes.forgotten <= settled;
+    if (forgets || (*fresh > 0 && *fresh >= *old)) {
       const Result<uint64_t> made = make_snapshot(files, options, settled, goes_on);
       if (!made) return std::unexpected(made.error());
       compacted.bytes = *made;
       compacted.covered = settled;
     }
   }
-  const Result<uint64_t> removed = journal::remove_covered(files, options.directory, keep_from);
+  const Result<uint64_t> removed = journal::remove_covered(files, options.directory, wishes.keep_from);
   if (!removed) return std::unexpected(removed.error());
   compacted.removed = *removed;
+  const Result<uint64_t> gone = journal::removed_through(files, options.directory);
+  if (!gone) return std::unexpected(gone.error());
+  compacted.gone = *gone;
   return compacted;
 }
 

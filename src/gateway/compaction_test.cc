@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/identity.h"
@@ -196,8 +198,8 @@ class Life {
     const bool interrupt = random_() % 3 == 0;
     if (interrupt) files_.stop_after(random_() % 8);
     const uint64_t keep_from = random_() % 4 == 0 ? all_.size() / 2 : UINT64_MAX;
-    const Result<Compacted> compacted =
-        compact_journal(files_, {.directory = kDirectory, .recovery = options()}, keep_from, always);
+    const Result<Compacted> compacted = compact_journal(
+        files_, {.directory = kDirectory, .recovery = options()}, {.keep_from = keep_from}, always);
     if (interrupt) {
       interrupted_ += files_.stopped() ? 1 : 0;
       writer_.reset();
@@ -268,7 +270,7 @@ TEST(Compaction, CoversNothingThatIsNotDurable) {
     files.fail_call(MemoryFileSystem::Call::sync, failing % 2);
     while (writer->commit()) writer->append({.type = RecordType::presence, .payload = word});
     const auto compacted =
-        compact_journal(files, {.directory = kDirectory, .recovery = options()}, UINT64_MAX, always);
+        compact_journal(files, {.directory = kDirectory, .recovery = options()}, {}, always);
     ASSERT_TRUE(compacted) << compacted.error().message;
     const auto snapshot = *journal::find_snapshot(files, kDirectory);
     EXPECT_EQ(snapshot ? snapshot->sequence : 0, compacted->covered);
@@ -276,6 +278,52 @@ TEST(Compaction, CoversNothingThatIsNotDurable) {
     snapshots += compacted->bytes > 0 ? 1 : 0;
   }
   EXPECT_GT(snapshots, 50U);
+}
+
+TEST(Compaction, WhatIsForgottenLeavesTheFilesAsSoonAsItMay) {
+  MemoryFileSystem files;
+  ASSERT_TRUE(files.create_directory("data"));
+  auto writer =
+      journal::JournalWriter::open(files, {.directory = kDirectory, .segment_bytes = uint64_t{1} << 20}, {});
+  ASSERT_TRUE(writer);
+  std::deque<std::string> payloads;  // they live until the commit
+  const auto append = [&](RecordType type, std::string payload) {
+    return writer->append({.type = type, .payload = payloads.emplace_back(std::move(payload))});
+  };
+  append(RecordType::started, wire::payload_of(wire::Started{.version = "1", .clean = true}));
+  const std::string id = make_conversation_id(partition_of(Role::visitor, "v1"), 1, 1);
+  append(RecordType::conversation,
+         wire::payload_of(wire::ConversationFacts{.conversation = id, .group = "sales", .visitor = "v1"}));
+  const uint64_t forgotten =
+      append(RecordType::forgotten, wire::payload_of(wire::VisitorForgotten{.visitor = "v1"}));
+  ASSERT_TRUE(writer->commit());
+  const CompactionOptions compaction{.directory = kDirectory, .recovery = options()};
+  const auto compact = [&](CompactionWishes wishes) {
+    const Result<Compacted> compacted = compact_journal(files, compaction, wishes, always);
+    EXPECT_TRUE(compacted) << compacted.error().message;
+    return compacted.value_or(Compacted{});
+  };
+  const auto in_files = [&](std::string_view text) {
+    const auto names = *files.list_directory(kDirectory);
+    return std::ranges::count_if(names, [&](const std::string& name) {
+      return files.content(std::string(kDirectory) + "/" + name).contains(text);
+    });
+  };
+  EXPECT_EQ(compact({.forgotten = forgotten}).covered, 0U) << "its segment is written to";
+  ASSERT_TRUE(writer->begin_segment());
+  EXPECT_EQ(compact({.keep_from = 2, .forgotten = forgotten}).gone, 0U) << "somebody needs it";
+  EXPECT_EQ(in_files("v1"), 1);
+  const Compacted last = compact({.forgotten = forgotten});
+  EXPECT_EQ(last.bytes, 0U) << "the snapshot is there already";
+  EXPECT_EQ(last.gone, forgotten);
+  EXPECT_EQ(in_files("v1"), 0);
+  // A second visitor: what is new is far shorter than a snapshot has to be worth it.
+  const uint64_t second =
+      append(RecordType::forgotten, wire::payload_of(wire::VisitorForgotten{.visitor = "v2"}));
+  ASSERT_TRUE(writer->commit());
+  ASSERT_TRUE(writer->begin_segment());
+  EXPECT_EQ(compact({.forgotten = second}).gone, second);
+  EXPECT_EQ(in_files("v2"), 0);
 }
 
 TEST(Compaction, EndsWithNothingDoneWhenItIsToldTo) {
@@ -295,16 +343,16 @@ TEST(Compaction, EndsWithNothingDoneWhenItIsToldTo) {
   const auto names = *files.list_directory(kDirectory);
   for (int asked = 0; asked < 4; ++asked) {
     const auto stopped =
-        compact_journal(files, compaction, UINT64_MAX, [left = asked]() mutable { return --left >= 0; });
+        compact_journal(files, compaction, {}, [left = asked]() mutable { return --left >= 0; });
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().message, "it was told to stop");
     EXPECT_EQ(*files.list_directory(kDirectory), names);
   }
   files.set_space(0);  // more than is there already
-  EXPECT_FALSE(compact_journal(files, compaction, UINT64_MAX, always));
+  EXPECT_FALSE(compact_journal(files, compaction, {}, always));
   EXPECT_EQ(*files.list_directory(kDirectory), names) << "what was written of it is gone";
   files.set_space(UINT64_MAX);
-  ASSERT_TRUE(compact_journal(files, compaction, UINT64_MAX, always));
+  ASSERT_TRUE(compact_journal(files, compaction, {}, always));
   EXPECT_EQ((*files.list_directory(kDirectory)).size(), 2U) << "a snapshot and the newest segment";
 }
 

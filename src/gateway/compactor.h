@@ -19,6 +19,7 @@ struct CompactorMetrics {
   Cell snapshot_bytes;  ///< of the latest
   Cell covered;         ///< the last record that it stands for
   Cell removed;         ///< segments
+  Cell forgetting;      ///< level, 1: what forgotten visitors said is still in files of the journal
   Cell failures;
 };
 
@@ -28,13 +29,15 @@ class Compactor final : public ShardProgram {
  public:
   static constexpr int64_t kLookNs = 1'000'000'000;
   static constexpr int64_t kPauseAfterFailureNs = 60'000'000'000;
+  /// Snapshots for the sake of who is forgotten take at most one part in so many of the time.
+  static constexpr int64_t kForgetPauses = 20;
   /// Items of closed conversations in a snapshot where a store has the rest.
   static constexpr uint64_t kClosedItemsKept = 50'000;
 
-  /// keep_from(): records from this one on are needed by somebody. goes_on(): as of compact_journal(). Both
-  /// are called on this thread. The references outlive it.
-  Compactor(FileSystem& files, CompactionOptions options, std::function<uint64_t()> keep_from, GoesOn goes_on,
-            CompactorMetrics& metrics);
+  /// wishes() and goes_on() as of compact_journal(), called on this thread. `committer` begins a segment when
+  /// it gets `segment_wanted`. The references outlive it.
+  Compactor(FileSystem& files, CompactionOptions options, std::function<CompactionWishes()> wishes,
+            GoesOn goes_on, ShardId committer, CompactorMetrics& metrics);
   ~Compactor() override;
 
   void start(Shard& shard) override;
@@ -52,14 +55,18 @@ class Compactor final : public ShardProgram {
 
   void look();
   void say(const Compacted& compacted, int64_t took_ns);
+  /// Sees to it that what was forgotten up to that record leaves the journal's files.
+  void forget(const Compacted& compacted, uint64_t forgotten);
 
   FileSystem& files_;
   const CompactionOptions options_;
-  const std::function<uint64_t()> keep_from_;
+  const std::function<CompactionWishes()> wishes_;
   const GoesOn goes_on_;
+  const ShardId committer_;
   CompactorMetrics& metrics_;
   Shard* shard_ = nullptr;
   Timer look_{kLookTimer, 0};
+  int64_t forget_at_ns_ = 0;  ///< no snapshot is made for the sake of who is forgotten before
   bool due_ = false;
   bool stopping_ = false;
 };

@@ -120,6 +120,7 @@ void Conversations::fall_behind(ConversationRecord& record) {
 void Conversations::on_durable(const DurableMail& durable) {
   feed_.on_durable(durable);
   courier_.release_durable();
+  answer_forgotten(false);
 }
 
 void Conversations::catch_up() {

@@ -1,12 +1,12 @@
 #include "gateway/conversations.h"
 
 #include <algorithm>
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <functional>
 #include <utility>
 
 #include "base/assert.h"
 #include "gateway/conversation_id.h"
+#include "gateway/conversation_index.h"
 #include "gateway/group_names.h"
 #include "gateway/wire_terms.h"
 
@@ -38,28 +38,7 @@ std::string_view words_of(chat::Code code) {
   return "not allowed";
 }
 
-std::string_view key_of(const ConversationRecord* record) {
-  return record->machine.id();
-}
-std::string_view key_of(std::string_view id) {
-  return id;
-}
-
-struct IdHash {
-  using is_transparent = void;
-  size_t operator()(const auto& value) const { return std::hash<std::string_view>{}(key_of(value)); }
-};
-
-struct IdEqual {
-  using is_transparent = void;
-  bool operator()(const auto& a, const auto& b) const { return key_of(a) == key_of(b); }
-};
-
 }  // namespace
-
-struct Conversations::Index {
-  boost::unordered_flat_set<ConversationRecord*, IdHash, IdEqual> by_id;
-};
 
 Conversations::Conversations(Shard& shard, hub::BlockReturn& back, DurableCourier& courier, JournalFeed& feed,
                              hub::Directory& directory, Tracer& tracer, GatewayMetrics& metrics,
@@ -74,28 +53,25 @@ Conversations::Conversations(Shard& shard, hub::BlockReturn& back, DurableCourie
       options_(options),
       memory_(shard.pool()),
       records_(shard.id()),
-      index_(std::make_unique<Index>()),
+      index_(std::make_unique<ConversationIndex>(options_.conversations_max)),
       last_agents_(options.conversations_max, memory_),
       signals_(shard, courier, *this),
       listings_(shard, courier, *this, options.dispatcher),
       older_(shard, courier, options.archive),
-      pager_(shard, courier, *this) {
-  index_->by_id.reserve(options_.conversations_max);
-}
+      pager_(shard, courier, *this) {}
 
 Conversations::~Conversations() {
   records_.for_each([&](Handle, ConversationRecord& record) { forget(record); });
 }
 
 ConversationRecord* Conversations::find(std::string_view id) {
-  const auto it = index_->by_id.find(id);
-  return it == index_->by_id.end() ? nullptr : *it;
+  return index_->find(id);
 }
 
 void Conversations::forget(ConversationRecord& record) {
   record.machine.release_items([&](void* body) { shard_.pool().release(static_cast<Block*>(body)); });
   if (record.closed_hook.is_linked()) closed_.erase(closed_.iterator_to(record));
-  index_->by_id.erase(&record);
+  index_->erase(record);
   records_.erase(record.self);
   metrics_.conversations.store(records_.size());
 }
@@ -237,7 +213,7 @@ ConversationRecord* Conversations::create(const OpenRequest& request, chat::Grou
 }
 
 void Conversations::index_by_id(ConversationRecord& record) {
-  index_->by_id.insert(&record);
+  index_->insert(record);
   metrics_.conversations.store(records_.size());
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/intrusive/list.hpp>
+#include <boost/intrusive/unordered_set_hook.hpp>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -28,6 +29,7 @@
 
 namespace taut::gateway {
 
+class ConversationIndex;
 class RecoveredConversation;
 struct RecoveredShard;
 
@@ -66,6 +68,7 @@ struct ConversationRecord {
   uint64_t journaled_number = 0;  ///< the last record about it, as JournalFeed numbers them
   bool behind = false;            ///< what follows in the journal waits until the disk takes it
   boost::intrusive::list_member_hook<> closed_hook;
+  boost::intrusive::unordered_set_member_hook<> visitor_hook;
 };
 
 /// What a visitor asks when it opens one.
@@ -119,6 +122,12 @@ class Conversations final : public PageListener {
     return blocked_.blocks(visitor, shard_.now_ns());
   }
 
+  /// Ends what the visitor has open and lets go of all the visitor's conversations; `mail`, a ForgetOrder
+  /// (gateway/forgetting.h), goes back when that is durable, or at once if the disk takes nothing now.
+  void forget_visitor(std::string_view id, const InquiryMail& mail);
+  /// Answers those who wait for that: the server ends.
+  void stop();
+
   // -- the start --
 
   /// What was before; first of all.
@@ -161,7 +170,6 @@ class Conversations final : public PageListener {
   [[nodiscard]] ConversationRecord* find(std::string_view id);
 
  private:
-  struct Index;
   using ClosedList = boost::intrusive::list<
       ConversationRecord,
       boost::intrusive::member_hook<ConversationRecord, boost::intrusive::list_member_hook<>,
@@ -180,6 +188,14 @@ class Conversations final : public PageListener {
   [[nodiscard]] bool make_room();
   bool forget_oldest_closed();
   void forget(ConversationRecord& record);
+
+  // forgotten visitors (gateway/forgetting.cc)
+  /// Who asked, and the record that must be durable before the answer.
+  struct Forgetting {
+    uint64_t number = 0;
+    InquiryMail mail;
+  };
+  void answer_forgotten(bool all);
 
   // the start (gateway/conversations_restore.cc)
   ConversationRecord& restore(const RecoveredConversation& from);
@@ -280,7 +296,7 @@ class Conversations final : public PageListener {
   Options options_;
   PoolResource memory_;
   SlotMap<ConversationRecord> records_;
-  std::unique_ptr<Index> index_;
+  std::unique_ptr<ConversationIndex> index_;
   ClosedList closed_;  ///< the longest closed first
   std::vector<chat::InlineId> agents_;
   /// Agents whom restored conversations name and the dispatcher has not named yet.
@@ -292,6 +308,7 @@ class Conversations final : public PageListener {
   OlderPages older_;
   ResumePager pager_;
   std::vector<Handle> behind_;
+  std::vector<Forgetting> forgetting_;  ///< in the order of their records
   uint32_t owners_sought_ = 0;
   uint64_t counter_ = 0;
   int64_t wall_ms_ = 0;

@@ -12,6 +12,7 @@
 #include "gateway/blocking.h"
 #include "gateway/cors.h"
 #include "gateway/explanation.h"
+#include "gateway/forgetting.h"
 #include "gateway/history_api.h"
 #include "gateway/mails.h"
 #include "gateway/moved_connection.h"
@@ -44,6 +45,14 @@ std::optional<std::string_view> blocked_visitor_of(std::string_view path) {
       path.size() > kBefore.size() + kBehind.size() && path.starts_with(kBefore) && path.ends_with(kBehind);
   if (!fits) return std::nullopt;
   return path.substr(kBefore.size(), path.size() - kBefore.size() - kBehind.size());
+}
+
+/// The id in /v1/visitors/{id}.
+std::optional<std::string_view> visitor_of(std::string_view path) {
+  constexpr std::string_view kBefore = "/v1/visitors/";
+  if (!path.starts_with(kBefore)) return std::nullopt;
+  path.remove_prefix(kBefore.size());
+  return path.empty() || path.contains('/') ? std::nullopt : std::optional(path);
 }
 
 /// `group` and `name` are of the demonstration, which makes them itself.
@@ -186,7 +195,7 @@ void HttpService::on_timer(Timer& timer) {
   Connection* connection = connections_.find(Handle::from_bits(timer.owner));
   if (connection == nullptr) return;
   if (!connection->inquiry) return drop(*connection);
-  resolve(connection->inquiry, {.status = 503, .problem = "the shards did not answer in time"});
+  resolve(connection->inquiry, pending_.find(connection->inquiry)->inquiry->on_late());
 }
 
 void HttpService::flush() {}
@@ -250,8 +259,9 @@ void HttpService::on_inquiry(const InquiryMail& mail) {
 
 void HttpService::on_archive(const ArchiveMail& mail) {
   const std::unique_ptr<ArchiveQuestion> question(mail.question);
-  --at_archive_;
-  if (pending_.find(mail.asker) != nullptr) resolve(mail.asker, std::move(question->answer));
+  if (question->kind != ArchiveQuestion::Kind::forgotten) --at_archive_;
+  if (Pending* pending = pending_.find(mail.asker); pending != nullptr)
+    resolve(mail.asker, pending->inquiry->on_archive(*question));
 }
 
 void HttpService::resolve(Handle handle, HttpAnswer answer) {
@@ -276,6 +286,7 @@ HttpReply HttpService::route(const wire::HttpRequest& request) {
   const bool put = request.method == wire::HttpMethod::put;
   if (put || request.method == wire::HttpMethod::delete_) {
     if (const auto visitor = blocked_visitor_of(path)) return change_block(request, *visitor, put);
+    if (const auto visitor = visitor_of(path); visitor && !put) return forget(request, *visitor);
     return HttpAnswer{.status = 405, .problem = "nothing takes a PUT or DELETE here"};
   }
   if (request.method != wire::HttpMethod::post)
@@ -335,6 +346,11 @@ HttpReply HttpService::get_explanation(const wire::HttpRequest& request, std::st
 HttpReply HttpService::change_block(const wire::HttpRequest& request, std::string_view visitor, bool block) {
   if (std::optional<HttpAnswer> refusal = refuse_stranger(request)) return *refusal;
   return block ? block_visitor(visitor, request.query(), layout_) : unblock_visitor(visitor, layout_);
+}
+
+HttpReply HttpService::forget(const wire::HttpRequest& request, std::string_view visitor) {
+  if (std::optional<HttpAnswer> refusal = refuse_stranger(request)) return *refusal;
+  return forget_visitor(visitor, layout_);
 }
 
 HttpAnswer HttpService::post_tokens(const wire::HttpRequest& request) {

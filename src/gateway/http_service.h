@@ -104,6 +104,7 @@ class HttpService final : public ShardProgram {
   [[nodiscard]] HttpReply get_explanation(const wire::HttpRequest& request, std::string_view conversation);
   [[nodiscard]] HttpReply change_block(const wire::HttpRequest& request, std::string_view visitor,
                                        bool block);
+  [[nodiscard]] HttpReply forget(const wire::HttpRequest& request, std::string_view visitor);
   [[nodiscard]] HttpAnswer post_tokens(const wire::HttpRequest& request);
   [[nodiscard]] HttpAnswer post_demo_token(const wire::HttpRequest& request);
   [[nodiscard]] std::string sign(const wire::TokenRequest& request);

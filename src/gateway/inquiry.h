@@ -14,6 +14,8 @@
 
 namespace taut::gateway {
 
+struct ArchiveQuestion;
+
 struct HttpAnswer {
   uint32_t status = 200;
   std::string_view content_type = {};
@@ -37,6 +39,12 @@ class Inquiry {
   [[nodiscard]] virtual std::optional<HttpAnswer> ask(Shard& shard, Handle self) = 0;
   /// The block is back and belongs to the inquiry. The answer; or nothing: it has asked again.
   [[nodiscard]] virtual std::optional<HttpAnswer> on_answer(Shard& shard, Handle self, Block* block) = 0;
+  /// The archive has answered. The answer to who asked.
+  [[nodiscard]] virtual HttpAnswer on_archive(ArchiveQuestion& question);
+  /// Nobody has answered in time.
+  [[nodiscard]] virtual HttpAnswer on_late() {
+    return {.status = 503, .problem = "the shards did not answer in time"};
+  }
 };
 
 using HttpReply = std::variant<HttpAnswer, std::unique_ptr<Inquiry>>;

@@ -29,7 +29,12 @@ JournalService::JournalService(FileSystem& files, const Settings& settings, cons
           {.directory = journal::journal_directory(settings.data),
            .recovery = recovery_options(settings, opened_.recovered.hash_seed),
            .closed_items_max = layout.store ? Compactor::kClosedItemsKept : UINT64_MAX},
-          std::move(keep_from), [&leaving] { return leaving.load() == 0; }, compactor_metrics_) {}
+          [this, keep_from = std::move(keep_from)] {
+            return CompactionWishes{.keep_from = keep_from(), .forgotten = metrics_.forgotten.load()};
+          },
+          [&leaving] { return leaving.load() == 0; }, layout.committer(), compactor_metrics_) {
+  metrics_.forgotten.store(opened_.forgotten);
+}
 
 void JournalService::say_what_was_recovered(LogRing& log) const {
   log.info("mode {}: {} records read, {} items; the end before this start was {}",

@@ -41,8 +41,10 @@ enum class MailKind : uint32_t {
   explain_visit,          ///< InquiryMail: to the conversation's shard, which knows it by its id
   explain_wanted,         ///< InquiryMail: to the dispatcher
   block_wanted,           ///< InquiryMail: to the visitor's home shard
+  forget_wanted,          ///< InquiryMail: to the visitor's home shard
   inquiry_answered,       ///< InquiryMail: back to the HTTP service
   journal_record,         ///< JournalMail: to the committer
+  segment_wanted,         ///< nothing: from the compactor to the committer
   journal_durable,        ///< DurableMail: from the committer to a chat shard
   older_wanted,           ///< OlderPageMail: to the archive
   older_found,            ///< OlderPageMail: back

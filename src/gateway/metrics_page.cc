@@ -194,6 +194,9 @@ constexpr std::array kCompactorRows{
                               "Files that a snapshot made superfluous", &CompactorMetrics::removed},
     CellRow<CompactorMetrics>{"taut_journal_snapshot_failures_total", "counter",
                               "Attempts at a snapshot that failed", &CompactorMetrics::failures},
+    CellRow<CompactorMetrics>{"taut_journal_forgetting", "gauge",
+                              "1: what forgotten visitors said is still in files of the journal",
+                              &CompactorMetrics::forgetting},
 };
 
 constexpr std::array kArchiveRows{
@@ -212,6 +215,9 @@ constexpr std::array kArchiveRows{
     CellRow<ArchiveMetrics>{"taut_store_expired_total", "counter",
                             "Conversations that left the history after --retention-days",
                             &ArchiveMetrics::expired},
+    CellRow<ArchiveMetrics>{"taut_store_wiping", "gauge",
+                            "1: bytes of forgotten visitors are still in the store's files",
+                            &ArchiveMetrics::wiping},
 };
 
 constexpr std::array<std::pair<std::string_view, Cell ShardMetrics::*>, 6> kTimes{{

@@ -36,6 +36,8 @@ Result<OpenedJournal> open_journal(FileSystem& files, const Settings& settings, 
   Recovery recovery(recovery_options(settings, hash_seed));
   const Result<uint64_t> covered = read_newest_snapshot(files, directory, recovery, [] { return true; });
   if (!covered) return std::unexpected(covered.error());
+  const Result<uint64_t> gone = journal::removed_through(files, directory);
+  if (!gone) return std::unexpected(gone.error());
   const Result<journal::JournalEnd> end = journal::read_journal(
       files, directory, [&recovery](const journal::Record& record) { return recovery.apply(record); },
       {.after = *covered});
@@ -59,6 +61,7 @@ Result<OpenedJournal> open_journal(FileSystem& files, const Settings& settings, 
   return OpenedJournal{.recovered = std::move(*recovered),
                        .counts = recovery.counts(),
                        .covered = *covered,
+                       .forgotten = std::max(recovery.last_forgotten(), *gone < *covered ? *covered : 0),
                        .clean = clean,
                        .writer = std::move(*writer)};
 }

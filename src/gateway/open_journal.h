@@ -16,7 +16,10 @@ struct OpenedJournal {
   Recovered recovered;
   Recovery::Counts counts;
   uint64_t covered = 0;  ///< a snapshot stood for the records up to this one; 0: there was none
-  bool clean = true;     ///< the server before this one was stopped well, or there was none
+  /// The last record that forgets a visitor and whose files are there; where the snapshot may stand for it,
+  /// the last that the snapshot stands for. 0: there is none.
+  uint64_t forgotten = 0;
+  bool clean = true;  ///< the server before this one was stopped well, or there was none
   journal::JournalWriter writer;
 };
 

@@ -80,6 +80,10 @@ Status Projection::read(const journal::Record& record, store::StoredRecord& out)
                                   .visitor_read = marks.visitor_read,
                                   .agent_delivered = marks.agent_delivered,
                                   .agent_read = marks.agent_read};
+  } else if (record.type == journal::RecordType::forgotten) {
+    wire::VisitorForgotten forgotten;
+    if (Status read = reader_.read(record.payload, forgotten); !read) return read;
+    out.content = store::Forgotten{.visitor = keep(forgotten.visitor)};
   }
   return {};
 }

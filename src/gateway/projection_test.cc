@@ -65,6 +65,13 @@ TEST(Projection, KeepsWhatAConversationIsAndWhatWasSaid) {
   EXPECT_TRUE(projection.empty());
 }
 
+TEST(Projection, TellsWhoIsForgotten) {
+  Projection projection;
+  ASSERT_TRUE(projection.add(record(4, RecordType::forgotten, R"({"visitor":"v1"})")));
+  EXPECT_EQ(std::get<store::Forgotten>(projection.records()[0].content).visitor, "v1");
+  EXPECT_FALSE(projection.add(record(5, RecordType::forgotten, "{}")));
+}
+
 TEST(Projection, OfOtherKindsOnlyTheNumberCounts) {
   Projection projection;
   ASSERT_TRUE(projection.add(record(1, RecordType::started, R"({"version":"1","clean":true})")));

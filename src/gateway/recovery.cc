@@ -78,6 +78,8 @@ Status Recovery::dispatch(const journal::Record& record) {
       return apply_presence(record);
     case journal::RecordType::block:
       return apply_block(record);
+    case journal::RecordType::forgotten:
+      return apply_forgotten(record);
     case journal::RecordType::state:
     case journal::RecordType::snapshot:
     case journal::RecordType::remembered:
@@ -104,11 +106,11 @@ Status Recovery::apply_started(const journal::Record& record) {
 
 /// Created, and then the crash: nobody was told of it for good.
 void Recovery::forget_unopened() {
-  std::erase_if(conversations_, [this](const auto& entry) {
-    const bool unopened = entry.second->machine().last_seq() == 0;
-    if (unopened) --origins_[entry.second->origin].conversations;
-    return unopened;
-  });
+  std::vector<RecoveredConversation*> unopened;
+  for (const auto& [id, conversation] : conversations_) {
+    if (conversation->machine().last_seq() == 0) unopened.push_back(conversation.get());
+  }
+  for (RecoveredConversation* conversation : unopened) let_go(*conversation);
 }
 
 // -- conversations --
@@ -141,6 +143,7 @@ Result<RecoveredConversation*> Recovery::add(const wire::ConversationFacts& fact
   conversation->regrouped = !group;
   RecoveredConversation* const added = conversation.get();
   conversations_.emplace(facts.conversation, std::move(conversation));
+  by_visitor_.emplace(added->visitor_id, added);
   ++origins_[shard].conversations;
   return added;
 }
@@ -154,11 +157,18 @@ Result<RecoveredConversation*> Recovery::find(std::string_view id) {
 }
 
 void Recovery::forget_oldest_closed(Origin& origin) {
-  const auto oldest = origin.closed.begin();
-  conversations_.erase(conversations_.find(oldest->second->machine().id()));
-  origin.closed.erase(oldest);
-  --origin.conversations;
+  let_go(*origin.closed.begin()->second);
   ++counts_.forgotten;
+}
+
+void Recovery::let_go(RecoveredConversation& conversation) {
+  Origin& origin = origins_[conversation.origin];
+  if (conversation.closed()) origin.closed.erase(conversation.closed_at);
+  --origin.conversations;
+  const auto [first, last] = by_visitor_.equal_range(conversation.visitor_id);
+  by_visitor_.erase(
+      std::find_if(first, last, [&](const auto& entry) { return entry.second == &conversation; }));
+  conversations_.erase(conversations_.find(conversation.machine().id()));
 }
 
 // -- items --
@@ -304,6 +314,20 @@ Status Recovery::apply_block(const journal::Record& record) {
   return {};
 }
 
+/// What a crash has kept of the visitor's conversations that were not durable comes before, so all of them
+/// go.
+Status Recovery::apply_forgotten(const journal::Record& record) {
+  wire::VisitorForgotten forgotten;
+  if (const Status read = reader_.read(record.payload, forgotten); !read) return read;
+  last_forgotten_ = record.sequence;
+  for (auto it = by_visitor_.find(forgotten.visitor); it != by_visitor_.end();
+       it = by_visitor_.find(forgotten.visitor)) {
+    let_go(*it->second);
+    ++counts_.forgotten;
+  }
+  return {};
+}
+
 // -- what came of them --
 
 Result<Recovered> Recovery::take(uint32_t shards, uint32_t conversations_max) {
@@ -345,6 +369,7 @@ void Recovery::share_out(std::vector<RecoveredShard>& shards) {
   for (auto& [id, conversation] : conversations_) {
     (conversation->closed() ? closed : open).push_back(std::move(conversation));
   }
+  by_visitor_.clear();
   conversations_.clear();
   origins_.clear();
   const auto home_of = [&shards](const RecoveredConversation& conversation) -> RecoveredShard& {

@@ -73,8 +73,9 @@ class Recovery {
   struct Counts {
     uint64_t records = 0;
     uint64_t items = 0;
-    uint64_t forgotten = 0;  ///< closed conversations beyond conversations_max
-    uint64_t skipped = 0;    ///< records about conversations that had been forgotten
+    uint64_t forgotten =
+        0;                 ///< closed conversations beyond conversations_max, and those of forgotten visitors
+    uint64_t skipped = 0;  ///< records about conversations that had been forgotten
     uint64_t regrouped = 0;  ///< conversations whose group is no longer there; known after take()
   };
 
@@ -99,6 +100,9 @@ class Recovery {
   /// stays, and what was said in them before is history's to tell. Nobody tells their messages from repeats
   /// any more.
   void thin_closed(uint64_t items_max);
+
+  /// The last record behind the snapshot that forgets a visitor; 0: there is none.
+  [[nodiscard]] uint64_t last_forgotten() const { return last_forgotten_; }
 
   /// The latest time of a record so far, since 1970; 0: there was none.
   [[nodiscard]] int64_t latest_ms() const { return latest_ms_; }
@@ -147,6 +151,7 @@ class Recovery {
   [[nodiscard]] Status apply_receipts(const journal::Record& record);
   [[nodiscard]] Status apply_presence(const journal::Record& record);
   [[nodiscard]] Status apply_block(const journal::Record& record);
+  [[nodiscard]] Status apply_forgotten(const journal::Record& record);
 
   /// nullptr: it was forgotten.
   [[nodiscard]] Result<RecoveredConversation*> find(std::string_view id);
@@ -158,6 +163,7 @@ class Recovery {
   [[nodiscard]] Status write_conversation(journal::SnapshotWriter& writer,
                                           const RecoveredConversation& conversation) const;
   void forget_oldest_closed(Origin& origin);
+  void let_go(RecoveredConversation& conversation);
   void forget_unopened();
   void share_out(std::vector<RecoveredShard>& shards);
 
@@ -174,6 +180,7 @@ class Recovery {
   wire::RecordReader reader_;
   wire::ItemObject item_;
   ById conversations_;
+  std::unordered_multimap<std::string_view, RecoveredConversation*> by_visitor_;
   std::unordered_map<uint16_t, Origin> origins_;
   std::map<std::string, RecoveredWord, std::less<>> words_;
   std::map<std::string, int64_t, std::less<>> blocked_;
@@ -181,6 +188,7 @@ class Recovery {
   bool begun_ = false;            ///< there was a snapshot or a record
   bool stopped_ = true;           ///< the record before was `stopped`, or there was none
   int64_t latest_ms_ = 0;
+  uint64_t last_forgotten_ = 0;
   Counts counts_;
 };
 

@@ -489,6 +489,41 @@ TEST_P(RecoveryTest, ARecordGetsFactsStateAndFramesOfTheVeryBytes) {
   record.machine.release_items([&](void* body) { home.pool().release(static_cast<Block*>(body)); });
 }
 
+// -- Forgotten visitors --
+
+TEST_P(RecoveryTest, OfAForgottenVisitorNothingIsLeftButWhatCameLater) {
+  const auto forgotten = [this](std::string_view visitor) {
+    return put(RecordType::forgotten, wire::payload_of(wire::VisitorForgotten{.visitor = visitor}));
+  };
+  const std::string closed = open("v1", 1);
+  ASSERT_EQ(message(closed, "m1"), "");
+  close(closed);
+  const std::string waiting = open("v1", 2);
+  const std::string other = open("v2", 1);
+  ASSERT_EQ(forgotten("v1"), "");
+  ASSERT_EQ(forgotten("v1"), "") << "again";
+  ASSERT_EQ(forgotten("nobody"), "");
+  if (GetParam()) {
+    EXPECT_FALSE(snapshot_bytes(*recovery).contains("\"v1\""));
+  }
+  const std::string later = open("v1", 3);
+  ASSERT_EQ(message(other, "m2"), "");
+  crash();
+  for (uint64_t n = 4; n < 8; ++n) close(open("v3", n));  // there is room: the limit counts what is left
+  const Recovered recovered = take();
+  EXPECT_EQ(ids(recovered.shards[0].open), (std::vector{other, later}));
+  EXPECT_EQ(recovered.shards[0].closed.size(), 2U);
+}
+
+TEST_P(RecoveryTest, ForgettingMakesRoomForOthers) {
+  for (uint64_t n = 1; n <= kConversationsMax; ++n) close(open("v1", n));
+  ASSERT_EQ(put(RecordType::forgotten, wire::payload_of(wire::VisitorForgotten{.visitor = "v1"})), "");
+  const uint64_t before = recovery->counts().forgotten;
+  for (uint64_t n = 1; n <= kConversationsMax; ++n) close(open("v2", n));
+  EXPECT_EQ(recovery->counts().forgotten, before);
+  EXPECT_EQ(take().shards[0].closed.size(), kConversationsMax);
+}
+
 // -- Snapshots --
 
 TEST_P(RecoveryTest, ClosedOnesThatAreThinnedKeepWhatTheyAreAndTheirLatestItem) {

@@ -186,6 +186,23 @@ Status JournalWriter::prepare_next() {
   return {};
 }
 
+Status JournalWriter::begin_segment() {
+  TAUT_ASSERT(pending_.empty());
+  if (current_.end <= kSegmentHeadBytes) return {};
+  Result<Segment> next = next_.file ? Result<Segment>(std::exchange(next_, {})) : create_segment();
+  if (!next) return std::unexpected(next.error());
+  const SegmentHead head = encode_segment_head(next->number, next_sequence_);
+  const Status begun = write_and_sync(*next->file, 0, std::array{std::string_view(head.data(), head.size())});
+  if (!begun) {
+    best_effort(files_->remove(next->path));
+    return begun;
+  }
+  best_effort(current_.file->resize(current_.end));
+  current_ = *std::move(next);
+  current_.end = kSegmentHeadBytes;
+  return {};
+}
+
 void JournalWriter::close() {
   for (Segment* const segment : {&current_, &next_}) {
     if (!segment->file) continue;

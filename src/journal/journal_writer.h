@@ -51,6 +51,10 @@ class JournalWriter {
   /// nothing. For idle moments. Error: the disk's; nothing has changed.
   [[nodiscard]] Status prepare_next();
 
+  /// Lets the next record begin a segment, which is there at once, so that all before it is settled. Error:
+  /// the disk's; nothing has changed. REQUIRES: nothing is pending.
+  [[nodiscard]] Status begin_segment();
+
   /// Gives back what is reserved and not used. What is appended and not durable is dropped; nothing may be
   /// called afterwards.
   void close();

@@ -8,6 +8,7 @@
 
 #include "core/allocation_counter.h"
 #include "journal/journal_testing.h"
+#include "journal/segments.h"
 
 namespace taut::journal {
 namespace {
@@ -113,6 +114,36 @@ TEST_F(JournalWriterTest, ThePreparedSegmentIsUsedNextAndGoesIfItIsNot) {
   EXPECT_EQ(segments(), 3U);
   writer.close();
   EXPECT_EQ(segments(), 2U);
+}
+
+TEST_F(JournalWriterTest, ASegmentIsBegunWhenItIsAskedFor) {
+  JournalWriter writer = this->writer();
+  ASSERT_TRUE(writer.begin_segment());
+  EXPECT_EQ(segments(), 1U) << "the present one is empty";
+  commit(writer, 2);
+  for (const Call call : {Call::open, Call::preallocate, Call::write, Call::sync}) {
+    files_.fail_call(call);
+    EXPECT_FALSE(writer.begin_segment());
+    EXPECT_EQ(segments(), 1U);
+    commit(writer, 1);
+  }
+  EXPECT_EQ(settled_sequence(*find_segments(files_, kDirectory)), 0U);
+  ASSERT_TRUE(writer.begin_segment());
+  EXPECT_EQ(settled_sequence(*find_segments(files_, kDirectory)), 6U) << "before a record is in it";
+  EXPECT_EQ(bytes(1), kSegmentHeadBytes + 6 * record_bytes(40)) << "what was reserved is given back";
+  ASSERT_TRUE(writer.begin_segment());
+  EXPECT_EQ(segments(), 2U);
+  EXPECT_EQ(records().size(), 6U);
+  commit(writer, 1);
+  while (segments() < 3) {
+    commit(writer, 1);
+    ASSERT_TRUE(writer.prepare_next());
+  }
+  ASSERT_TRUE(writer.begin_segment());
+  EXPECT_EQ(segments(), 3U) << "the prepared one is taken";
+  const size_t before = records().size();
+  commit(writer, 1);
+  EXPECT_EQ(records().size(), before + 1);
 }
 
 TEST_F(JournalWriterTest, CloseGivesBackWhatIsReserved) {

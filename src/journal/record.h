@@ -16,6 +16,7 @@ enum class RecordType : uint8_t {
   receipts = 5,      ///< high-water marks of one conversation
   presence = 6,      ///< an agent's own word
   block = 7,         ///< a visitor was blocked, or let in again
+  forgotten = 12,    ///< a visitor, with all that was said in the visitor's conversations so far
   // In snapshots only.
   state = 8,       ///< all of one conversation but its items, which follow
   snapshot = 10,   ///< what the whole was, first
@@ -24,9 +25,9 @@ enum class RecordType : uint8_t {
 
 /// As it is written above; empty for any other number.
 [[nodiscard]] constexpr std::string_view record_type_name(RecordType type) {
-  constexpr std::string_view kNames[] = {"",      "started",  "stopped",  "conversation",
-                                         "item",  "receipts", "presence", "block",
-                                         "state", "",         "snapshot", "remembered"};
+  constexpr std::string_view kNames[] = {"",         "started",    "stopped",  "conversation", "item",
+                                         "receipts", "presence",   "block",    "state",        "",
+                                         "snapshot", "remembered", "forgotten"};
   const auto number = static_cast<size_t>(type);
   return number < std::size(kNames) ? kNames[number] : "";
 }

@@ -52,6 +52,8 @@ class Fold {
       take_item(record, *item);
     } else if (const auto* receipts = std::get_if<Receipts>(&record.content)) {
       take_receipts(*receipts);
+    } else if (const auto* forgotten = std::get_if<Forgotten>(&record.content)) {
+      take_forgotten(forgotten->visitor);
     }
   }
 
@@ -83,6 +85,15 @@ class Fold {
     kept.visitor_read = std::max(kept.visitor_read, receipts.visitor_read);
     kept.agent_delivered = std::max(kept.agent_delivered, receipts.agent_delivered);
     kept.agent_read = std::max(kept.agent_read, receipts.agent_read);
+  }
+
+  /// Items and changes of a conversation that is nowhere are passed over: without its facts they lead to
+  /// nothing.
+  void take_forgotten(std::string_view visitor) {
+    batch_.forgotten.push_back(visitor);
+    std::erase_if(batch_.facts, [&](const Batch::Facts& row) { return row.facts.visitor == visitor; });
+    facts_at_.clear();
+    for (size_t i = 0; i < batch_.facts.size(); ++i) facts_at_[batch_.facts[i].facts.conversation] = i;
   }
 
   Batch::Change& change_of(std::string_view conversation) {

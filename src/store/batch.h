@@ -12,7 +12,7 @@
 
 namespace taut::store {
 
-/// Views into the records that it was made of. Apply in this order: facts, items (each only if its
+/// Views into the records that it was made of. Apply in this order: forgotten, facts, items (each only if its
 /// conversation is there and was created before it), changes (of conversations that are there), position.
 struct Batch {
   struct Facts {
@@ -31,6 +31,7 @@ struct Batch {
     Receipts receipts = {};  ///< the highest marks; 0: none
   };
 
+  std::vector<std::string_view> forgotten;  ///< visitors: what was there before the batch goes
   std::vector<Facts> facts;
   std::vector<const StoredRecord*> items;
   std::vector<Change> changes;

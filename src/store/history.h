@@ -141,9 +141,14 @@ class HistoryStore {
   /// is empty, longer than kQueryBytesMax, has U+0000 in it.
   [[nodiscard]] virtual Result<SearchPage> search(std::string_view text, uint64_t cursor, uint32_t limit) = 0;
 
-  /// All that is kept of a visitor's conversations, in one transaction. What the journal still holds of them
-  /// would come back with a rebuild. The database overwrites or reuses the bytes in its own time.
+  /// All that is kept of a visitor's conversations, in one transaction, as a Forgotten record does. What the
+  /// journal still holds of them would come back with a rebuild. Bytes go by wipe_some().
   [[nodiscard]] virtual Result<Removal> remove_visitor(std::string_view visitor) = 0;
+
+  /// A piece of what is left to do until no byte of removed visitors is in the store's files; the last one
+  /// may take as long as copying the store, and as much disk. False: nothing is left, or the database does it
+  /// in its own time.
+  [[nodiscard]] virtual Result<bool> wipe_some() { return false; }
 
   /// Closed conversations whose latest item is older, those first that have been quiet longest, at most so
   /// many in one transaction: fewer than that means that it is done.
@@ -153,7 +158,8 @@ class HistoryStore {
   /// included. Nobody writes in between: the owner's thread is here.
   [[nodiscard]] Status export_visitor(std::string_view visitor, const LineSink& sink);
 
-  /// A call that waits for a server fails soon, within the time that a connection may take. Any thread.
+  /// A call that waits for a server, or takes long, fails soon, within the time that a connection may take.
+  /// Any thread.
   virtual void interrupt() {}
 
   /// A copy of the whole store as it is now, into a file that must not exist and appears when it is complete.

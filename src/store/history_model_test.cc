@@ -68,7 +68,7 @@ class RandomHistory {
     if (!told_.contains(of)) of = "void";
     switch (pick(8)) {
       case 0:
-        return story_.others(1);
+        return pick(8) == 0 ? story_.forgotten(visitor()) : story_.others(1);
       case 1:
         return story_.event(of, static_cast<EventKind>(1 + pick(8)), pick(2) == 0 ? "" : agent(),
                             pick(3) == 0 ? "support" : "");

@@ -321,6 +321,35 @@ TEST_P(History, WhatComesLaterOfARemovedVisitorsConversationIsNotKept) {
   EXPECT_EQ(dump(*store_), "position 5\n");
 }
 
+TEST_P(History, AForgottenVisitorGoesAndComesBackWithNewConversationsOnly) {
+  // In one batch with what is forgotten, and in one of its own.
+  for (const uint64_t first : {uint64_t{8}, uint64_t{5}}) {
+    store_->remove_visitor("v1").value();
+    Story story(store_->position().value() + 1);
+    const uint64_t base = story.last();
+    const std::string old = "old" + std::to_string(first);
+    const std::string later = "later" + std::to_string(first);
+    const std::string other = "other" + std::to_string(first);
+    story.conversation(old, "v1");
+    story.text(old, "forget this");
+    story.conversation(other, "v2");
+    story.text(other, "keep this");
+    story.forgotten("v1");
+    story.text(other, "and this");
+    story.conversation(later, "v1");
+    story.text(later, "new words");
+    ASSERT_TRUE(succeeds(store_->apply(story.part(base + 1, base + first - 4))));
+    ASSERT_TRUE(succeeds(store_->apply(story.all())));
+    EXPECT_FALSE(good(store_->conversation(old)));
+    EXPECT_EQ(after(*store_, old, 0, 10), ItemPage{});
+    EXPECT_EQ(all_hits(*store_, "forget this").size(), 0U);
+    EXPECT_EQ(after(*store_, other, 0, 10).items.size(), 2U);
+    EXPECT_EQ(after(*store_, later, 0, 10).items.size(), 1U);
+    ASSERT_TRUE(succeeds(store_->apply(story.all())));  // again changes nothing
+    EXPECT_EQ(after(*store_, later, 0, 10).items.size(), 1U);
+  }
+}
+
 TEST_P(History, AVisitorMustHaveAnId) {
   Story story;
   story.conversation("c1", "");

@@ -35,6 +35,8 @@ constexpr const char* kMerge[] = {
     "agent_read = greatest(c.agent_read, n.agent_read) FROM new_changes n WHERE c.id = n.id",
 };
 
+constexpr const char* kOfVisitor = "SELECT record FROM taut.conversations WHERE visitor = $1";
+
 std::string facts_lines(const Batch& batch) {
   CopyLines lines;
   for (const Batch::Facts& row : batch.facts) {
@@ -121,6 +123,10 @@ Status PostgresHistory::apply(std::span<const StoredRecord> records) {
   const Result<Batch> batch = fold(records, row->number(0, 0));
   if (!batch) return std::unexpected(batch.error());
   if (batch->position == row->number(0, 0)) return {};
+  for (const std::string_view visitor : batch->forgotten) {
+    if (const Result<Removal> gone = remove_selected(kOfVisitor, {visitor}); !gone)
+      return std::unexpected(gone.error());
+  }
   if (Status copied = copy_in(*batch); !copied) return copied;
   for (const char* merge : kMerge) {
     if (Status merged = connection_.run(merge); !merged) return merged;
@@ -153,7 +159,7 @@ Status PostgresHistory::copy_in(const Batch& batch) {
 
 Result<Removal> PostgresHistory::remove_visitor(std::string_view visitor) {
   if (!valid_id(visitor)) return fail("visitor: is no id");
-  return remove("SELECT record FROM taut.conversations WHERE visitor = $1", {visitor});
+  return remove(kOfVisitor, {visitor});
 }
 
 Result<Removal> PostgresHistory::expire(int64_t before_ms, uint32_t conversations_max) {
@@ -166,6 +172,11 @@ Result<Removal> PostgresHistory::expire(int64_t before_ms, uint32_t conversation
 Result<Removal> PostgresHistory::remove(const std::string& select,
                                         std::initializer_list<std::string_view> values) {
   if (const Status open = ready(); !open) return std::unexpected(open.error());
+  return remove_selected(select, values);
+}
+
+Result<Removal> PostgresHistory::remove_selected(const std::string& select,
+                                                 std::initializer_list<std::string_view> values) {
   const Result<PostgresRows> row = connection_.query(
       "WITH gone AS (DELETE FROM taut.conversations WHERE record IN (" + select +
           ") RETURNING record, octet_length(json) AS bytes), "

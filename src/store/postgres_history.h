@@ -51,6 +51,9 @@ class PostgresHistory final : public HistoryStore {
   /// `select` gives taut.conversations.record of what is to go; $1, $2 are its values.
   [[nodiscard]] Result<Removal> remove(const std::string& select,
                                        std::initializer_list<std::string_view> values);
+  /// The same within a transaction or as a statement of its own, on a connection that is ready.
+  [[nodiscard]] Result<Removal> remove_selected(const std::string& select,
+                                                std::initializer_list<std::string_view> values);
   [[nodiscard]] Result<bool> has_text_index();
 
   std::string url_;

@@ -121,6 +121,14 @@ uint64_t SqliteDatabase::changes() const {
   return static_cast<uint64_t>(sqlite3_changes64(handle_));
 }
 
+void SqliteDatabase::interrupt() {
+  if (handle_ != nullptr) sqlite3_interrupt(handle_);
+}
+
+int64_t SqliteDatabase::total_changes() const {
+  return sqlite3_total_changes64(handle_);
+}
+
 Status SqliteDatabase::copy_to(const std::string& path) {
   SqliteDatabase copy;
   if (Status opened = copy.open(path); !opened) return opened;

@@ -101,6 +101,10 @@ class SqliteDatabase {
   [[nodiscard]] Result<int64_t> integer(std::string_view sql);
   /// Rows that the last INSERT, UPDATE or DELETE touched.
   [[nodiscard]] uint64_t changes() const;
+  /// What runs now fails soon. Any thread.
+  void interrupt();
+  /// Rows that were touched since it was opened.
+  [[nodiscard]] int64_t total_changes() const;
 
   /// Every page as it is now into a file, which is made; REQUIRES: no transaction is open.
   [[nodiscard]] Status copy_to(const std::string& path);

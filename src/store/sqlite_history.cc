@@ -65,6 +65,7 @@ Status SqliteHistory::prepare() {
        "SELECT 'delete', record, text FROM items WHERE conversation = ?1 AND text <> ''"},
       {&delete_items_, "DELETE FROM items WHERE conversation = ?1"},
       {&delete_conversation_, "DELETE FROM conversations WHERE record = ?1"},
+      {&merge_text_, "INSERT INTO items_text (items_text, rank) VALUES ('merge', ?1)"},
   };
   for (const auto& [statement, sql] : statements) {
     Result<SqliteStatement> prepared = database_.prepare(sql);
@@ -86,6 +87,10 @@ Status SqliteHistory::apply(std::span<const StoredRecord> records) {
   if (batch->position == position_) return {};
   SqliteTransaction transaction(database_);
   if (Status begun = transaction.begin(); !begun) return begun;
+  for (const std::string_view visitor : batch->forgotten) {
+    if (const Result<Removal> gone = remove_selected_visitor(visitor); !gone)
+      return std::unexpected(gone.error());
+  }
   for (const Batch::Facts& facts : batch->facts) {
     if (Status written = write_facts(facts); !written) return written;
   }
@@ -146,7 +151,21 @@ Status SqliteHistory::write_change(const Batch::Change& change) {
 
 Result<Removal> SqliteHistory::remove_visitor(std::string_view visitor) {
   if (!valid_id(visitor)) return fail("visitor: is no id");
-  return remove(of_visitor_.with(visitor));
+  SqliteTransaction transaction(database_);
+  if (const Status begun = transaction.begin(); !begun) return std::unexpected(begun.error());
+  Result<Removal> removal = remove_selected_visitor(visitor);
+  if (!removal) return removal;
+  if (const Status committed = transaction.commit(); !committed) return std::unexpected(committed.error());
+  return removal;
+}
+
+/// Deleted texts stay in the index until it is merged: that they are there is part of the transaction.
+Result<Removal> SqliteHistory::remove_selected_visitor(std::string_view visitor) {
+  Result<Removal> removal = remove_selected(of_visitor_.with(visitor));
+  if (!removal || removal->conversations == 0) return removal;
+  if (const Status noted = database_.run("INSERT OR REPLACE INTO to_wipe VALUES (1, 0)"); !noted)
+    return std::unexpected(noted.error());
+  return removal;
 }
 
 Result<Removal> SqliteHistory::expire(int64_t before_ms, uint32_t conversations_max) {
@@ -156,6 +175,13 @@ Result<Removal> SqliteHistory::expire(int64_t before_ms, uint32_t conversations_
 Result<Removal> SqliteHistory::remove(SqliteStatement& select) {
   SqliteTransaction transaction(database_);
   if (const Status begun = transaction.begin(); !begun) return std::unexpected(begun.error());
+  Result<Removal> removal = remove_selected(select);
+  if (!removal) return removal;
+  if (const Status committed = transaction.commit(); !committed) return std::unexpected(committed.error());
+  return removal;
+}
+
+Result<Removal> SqliteHistory::remove_selected(SqliteStatement& select) {
   std::vector<int64_t> records;
   {
     SqliteRows rows = select.rows();
@@ -170,7 +196,6 @@ Result<Removal> SqliteHistory::remove(SqliteStatement& select) {
   for (const int64_t record : records) {
     if (const Status gone = remove_conversation(record, removal); !gone) return std::unexpected(gone.error());
   }
-  if (const Status committed = transaction.commit(); !committed) return std::unexpected(committed.error());
   return removal;
 }
 
@@ -187,6 +212,34 @@ Status SqliteHistory::remove_conversation(int64_t record, Removal& removal) {
     if (Status done = statement->with(record).run(); !done) return done;
   }
   return {};
+}
+
+/// Merges the text index into one piece, in which deleted texts have no place, some pages at a time; a
+/// negative number begins that. Then all is written anew, since secure_delete leaves remains in pages that
+/// were balanced, and the log goes, in which older pages are.
+Result<bool> SqliteHistory::wipe_some() {
+  constexpr int64_t kPagesAtOnce = 500;
+  // FTS5's way to say that nothing is left to merge.
+  constexpr int64_t kChangesOfNothing = 2;
+  const Result<int64_t> state = database_.integer("SELECT coalesce((SELECT begun FROM to_wipe), -1)");
+  if (!state) return std::unexpected(state.error());
+  if (*state < 0) return false;
+  SqliteTransaction transaction(database_);
+  if (const Status begun = transaction.begin(); !begun) return std::unexpected(begun.error());
+  const int64_t changes = database_.total_changes();
+  if (const Status merged = merge_text_.with(*state == 0 ? -kPagesAtOnce : kPagesAtOnce).run(); !merged)
+    return std::unexpected(merged.error());
+  const bool merged_all = database_.total_changes() - changes < kChangesOfNothing;
+  if (const Status noted = database_.run("UPDATE to_wipe SET begun = 1"); !noted)
+    return std::unexpected(noted.error());
+  if (const Status committed = transaction.commit(); !committed) return std::unexpected(committed.error());
+  if (!merged_all) return true;
+  if (const Status rewritten = database_.run("VACUUM"); !rewritten) return std::unexpected(rewritten.error());
+  const Result<int64_t> held_up = database_.integer("PRAGMA wal_checkpoint(TRUNCATE)");
+  if (!held_up) return std::unexpected(held_up.error());
+  if (*held_up != 0) return fail(database_.path() + ": another process reads it, and its log stays");
+  if (const Status done = database_.run("DELETE FROM to_wipe"); !done) return std::unexpected(done.error());
+  return false;
 }
 
 // -- copying

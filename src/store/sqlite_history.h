@@ -28,6 +28,8 @@ class SqliteHistory final : public HistoryStore {
   [[nodiscard]] Result<SearchPage> search(std::string_view text, uint64_t cursor, uint32_t limit) override;
   [[nodiscard]] Result<Removal> remove_visitor(std::string_view visitor) override;
   [[nodiscard]] Result<Removal> expire(int64_t before_ms, uint32_t conversations_max) override;
+  [[nodiscard]] Result<bool> wipe_some() override;
+  void interrupt() override { database_.interrupt(); }
   [[nodiscard]] Status backup(const std::string& path) override;
 
  private:
@@ -38,6 +40,9 @@ class SqliteHistory final : public HistoryStore {
   [[nodiscard]] Status write_change(const Batch::Change& change);
   /// `select` gives conversations.record of what is to go.
   [[nodiscard]] Result<Removal> remove(SqliteStatement& select);
+  /// The same within a transaction.
+  [[nodiscard]] Result<Removal> remove_selected(SqliteStatement& select);
+  [[nodiscard]] Result<Removal> remove_selected_visitor(std::string_view visitor);
   [[nodiscard]] Status remove_conversation(int64_t record, Removal& removal);
 
   SqliteDatabase database_;  // before the statements: they go first
@@ -55,6 +60,7 @@ class SqliteHistory final : public HistoryStore {
   SqliteStatement unindex_texts_;
   SqliteStatement delete_items_;
   SqliteStatement delete_conversation_;
+  SqliteStatement merge_text_;
   uint64_t position_ = 0;
 };
 

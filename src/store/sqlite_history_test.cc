@@ -219,6 +219,40 @@ TEST_F(SqliteFile, TheTextIndexForgetsWhatIsRemoved) {
   EXPECT_EQ(all_indexed("needle"), 0);
 }
 
+TEST_F(SqliteFile, NoByteOfARemovedVisitorIsLeftOnceItIsWiped) {
+  auto store = open();
+  Story story;
+  story.conversation("c1", "v1");
+  for (int i = 0; i < 2'000; ++i) story.text("c1", "zqjx" + std::to_string(i));
+  story.conversation("c2", "v2");
+  for (int i = 0; i < 2'000; ++i) story.text("c2", "other words " + std::to_string(i));
+  ASSERT_TRUE(succeeds(store->apply(story.part(1, 1'500))));
+  ASSERT_TRUE(succeeds(store->apply(story.part(1, 3'000))));
+  ASSERT_TRUE(succeeds(store->apply(story.all())));
+  EXPECT_FALSE(good(store->wipe_some())) << "nothing was removed";
+  const auto occurrences = [this](std::string_view text) {
+    size_t count = 0;
+    for (const char* end : {"", "-wal"}) {
+      std::ifstream file(path_ + end, std::ios::binary);
+      const std::string bytes(std::istreambuf_iterator<char>(file), {});
+      for (size_t at = bytes.find(text); at != std::string::npos; at = bytes.find(text, at + 1)) ++count;
+    }
+    return count;
+  };
+  EXPECT_GT(occurrences("zqjx"), 1'000U);
+  story.forgotten("v1");
+  ASSERT_TRUE(succeeds(store->apply(story.all())));
+  store.reset();  // what is left to do outlives the process
+  store = open();
+  EXPECT_GT(occurrences("zqj"), 0U) << "the index still has its trigrams";
+  int pieces = 1;
+  while (good(store->wipe_some())) ++pieces;
+  EXPECT_GT(pieces, 1) << "it is done in pieces";
+  EXPECT_EQ(occurrences("zqj"), 0U);
+  EXPECT_FALSE(good(store->wipe_some()));
+  EXPECT_EQ(all_indexed("other words"), 2'000);
+}
+
 /// Work of all statements of the latest connection since the last look, in steps of SQLite's machine.
 uint64_t steps_since() {
   uint64_t steps = 0;

@@ -71,6 +71,14 @@ CREATE VIRTUAL TABLE items_text USING fts5 (
 );
 )sql";
 
+// Not in the files of the first versions; older ones take no notice of it.
+constexpr const char* kLaterTables = R"sql(
+CREATE TABLE IF NOT EXISTS to_wipe (
+  id INTEGER PRIMARY KEY, -- 1: texts were deleted whose bytes are still in items_text or in the log
+  begun INTEGER NOT NULL -- 1: items_text is being merged because of it
+) STRICT;
+)sql";
+
 Status create_tables(SqliteDatabase& database) {
   SqliteTransaction transaction(database);
   if (Status begun = transaction.begin(); !begun) return begun;
@@ -99,7 +107,10 @@ Status prepare_sqlite_schema(SqliteDatabase& database) {
                 ", this one knows up to " + std::to_string(kSchemaVersion) + ")");
   }
   if (Status set = database.run(kConnection); !set) return set;
-  return *tables == 0 ? create_tables(database) : Status();
+  if (*tables == 0) {
+    if (Status created = create_tables(database); !created) return created;
+  }
+  return database.run(kLaterTables);
 }
 
 }  // namespace taut::store

@@ -57,12 +57,17 @@ struct Receipts {
   uint64_t agent_read = 0;
 };
 
+/// All that is kept of a visitor so far goes, from records of the same batch too.
+struct Forgotten {
+  std::string_view visitor;
+};
+
 /// All texts are UTF-8 without U+0000; the views live as long as the call that takes them.
 struct StoredRecord {
   uint64_t sequence = 0;  ///< in the journal: 1, 2, 3, … without holes; below 2^63
   int64_t time_ms = 0;    ///< since 1970
   /// monostate: a record of which history keeps nothing; its sequence counts all the same.
-  std::variant<std::monostate, ConversationFacts, Item, Receipts> content;
+  std::variant<std::monostate, ConversationFacts, Item, Receipts, Forgotten> content;
 };
 
 }  // namespace taut::store

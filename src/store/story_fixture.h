@@ -56,6 +56,7 @@ class Story {
     marks.conversation = keep(marks.conversation);
     add(marks);
   }
+  void forgotten(std::string_view visitor) { add(Forgotten{keep(visitor)}); }
   /// Records of which history keeps nothing.
   void others(size_t count) {
     for (size_t i = 0; i < count; ++i) add(std::monostate{});

@@ -49,6 +49,12 @@ void put(Sink& sink, const VisitorBlocked& m) {
   sink.literal("}");
 }
 
+template <class Sink>
+void put(Sink& sink, const VisitorForgotten& m) {
+  plain(sink, R"({"visitor":)", m.visitor);
+  sink.literal("}");
+}
+
 }  // namespace
 
 TAUT_JSON_WRITES(Started)
@@ -56,5 +62,6 @@ TAUT_JSON_WRITES(ConversationFacts)
 TAUT_JSON_WRITES(Marks)
 TAUT_JSON_WRITES(PresenceSet)
 TAUT_JSON_WRITES(VisitorBlocked)
+TAUT_JSON_WRITES(VisitorForgotten)
 
 }  // namespace taut::wire

@@ -57,6 +57,11 @@ struct VisitorBlocked {
   uint64_t until_ms = 0;  ///< since 1970; 0: let in again
 };
 
+/// forgotten
+struct VisitorForgotten {
+  std::string_view visitor = {};
+};
+
 // For each struct M above:
 //   max_size(m)    bytes that write() needs at most: exact for strings (escapes counted), 20 for each number
 //   write(out, m)  the object; answers its size. REQUIRES: out.size() ≥ max_size(m). Never allocates. Any
@@ -71,6 +76,7 @@ TAUT_WIRE_WRITES(ConversationFacts)
 TAUT_WIRE_WRITES(Marks)
 TAUT_WIRE_WRITES(PresenceSet)
 TAUT_WIRE_WRITES(VisitorBlocked)
+TAUT_WIRE_WRITES(VisitorForgotten)
 
 #undef TAUT_WIRE_WRITES
 

@@ -44,5 +44,9 @@ TEST(RecordJson, WritesBlocks) {
             R"({"visitor":"v1","until_ms":1700000000000})");
 }
 
+TEST(RecordJson, WritesWhoIsForgotten) {
+  EXPECT_EQ(payload_of(VisitorForgotten{.visitor = "v1"}), R"({"visitor":"v1"})");
+}
+
 }  // namespace
 }  // namespace taut::wire

@@ -302,6 +302,13 @@ Status RecordReader::read(std::string_view payload, VisitorBlocked& out) {
   return Members(*object, "").id("visitor", out.visitor).number("until_ms", out.until_ms).status();
 }
 
+Status RecordReader::read(std::string_view payload, VisitorForgotten& out) {
+  const Result<dom::object> object = impl_->parse(payload);
+  if (!object) return std::unexpected(object.error());
+  out = {};
+  return Members(*object, "").id("visitor", out.visitor).status();
+}
+
 // -- snapshots --
 
 Status RecordReader::read(std::string_view payload, SnapshotFacts& out) {

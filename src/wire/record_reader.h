@@ -35,6 +35,7 @@ class RecordReader {
   [[nodiscard]] Status read(std::string_view payload, Marks& out);
   [[nodiscard]] Status read(std::string_view payload, PresenceSet& out);
   [[nodiscard]] Status read(std::string_view payload, VisitorBlocked& out);
+  [[nodiscard]] Status read(std::string_view payload, VisitorForgotten& out);
   // Of snapshots; the spans hold as the views do.
   [[nodiscard]] Status read(std::string_view payload, SnapshotFacts& out);
   [[nodiscard]] Status read(std::string_view payload, Standing& out);

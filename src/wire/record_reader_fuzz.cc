@@ -35,6 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check<Marks>(reader, payload);
   check<PresenceSet>(reader, payload);
   check<VisitorBlocked>(reader, payload);
+  check<VisitorForgotten>(reader, payload);
   check<SnapshotFacts>(reader, payload);
   check<Standing>(reader, payload);
   check<KnownMessages>(reader, payload);

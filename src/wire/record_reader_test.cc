@@ -51,6 +51,7 @@ class RandomRecords {
             .capacity = coin() ? PresenceSet::kTokenCapacity : static_cast<uint32_t>(random_())};
   }
   [[nodiscard]] VisitorBlocked block() { return {.visitor = id(), .until_ms = number()}; }
+  [[nodiscard]] VisitorForgotten forgotten() { return {.visitor = id()}; }
   [[nodiscard]] Message message() {
     return {.conversation = id(),
             .epoch = number(),
@@ -126,6 +127,7 @@ TEST(RecordReader, ReadsBackWhateverWasWritten) {
     expect_round_trip(reader, random.marks());
     expect_round_trip(reader, random.presence());
     expect_round_trip(reader, random.block());
+    expect_round_trip(reader, random.forgotten());
     expect_round_trip<Message, ItemObject>(reader, random.message());
     expect_round_trip<Event, ItemObject>(reader, random.event());
     ASSERT_FALSE(testing::Test::HasFailure());
@@ -188,6 +190,9 @@ TEST(RecordReader, NamesTheFieldThatIsWrong) {
             "visitor: must be 1-64 characters A-Z a-z 0-9 . _ -");
   EXPECT_EQ(fault_of<VisitorBlocked>(R"({"visitor":"v","until_ms":9007199254740992})"),
             "until_ms: must be an integer in its range");
+  EXPECT_EQ(fault_of<VisitorForgotten>(R"({"visitor":"v1","why":"asked"})"), "");
+  EXPECT_NE(fault_of<VisitorForgotten>(R"({"visitor":"a b"})"), "");
+  EXPECT_NE(fault_of<VisitorForgotten>("{}"), "");
   EXPECT_EQ(fault_of<VisitorBlocked>(R"({"visitor":"v","until_ms":-1})"),
             "until_ms: must be an integer in its range");
   EXPECT_EQ(fault_of<PresenceSet>(R"({"agent":"a","status":"asleep"})"),
