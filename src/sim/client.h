@@ -62,8 +62,10 @@ class Client {
   /// How many conversations it owns at this moment, as far as it knows.
   [[nodiscard]] size_t owned() const;
 
-  /// Of a conversation of another device of the same person.
+  /// Of a conversation of its own that somebody else was told of.
   void know(const std::string& conversation);
+  /// Agents: whose a conversation is that it was assigned, as it was told then; by id.
+  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& visitors() const { return visitors_; }
   /// After connect(…, true) and a rest: asks for the next page of what memory no longer keeps. False: it has
   /// read all of that.
   [[nodiscard]] bool ask_older();
@@ -139,6 +141,7 @@ class Client {
   bool last_reading_ = false;
   std::map<std::string, Reader, std::less<>> readers_;
   std::map<std::string, Topic, std::less<>> topics_;
+  std::map<std::string, std::string, std::less<>> visitors_;
   std::set<std::string, std::less<>> notes_;       ///< client_msg_id of every note
   std::vector<Sent> sent_;                         ///< the latest
   std::map<uint32_t, wire::ClientType> waiting_;   ///< requests without an answer, by ref

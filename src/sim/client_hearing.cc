@@ -236,6 +236,7 @@ void Client::told_assigned(std::string_view conversation, std::string_view objec
   its.closed = false;
   its.owner_epoch = number_field(object, "owner_epoch");
   its.accepted = number_field(object, "accept_ms") == 0;
+  visitors_[std::string(conversation)] = text_field(field(object, "visitor"), "id");
   oracle_.assigned(conversation, epoch, its.owner_epoch, person_.id);
   oracle_.note_last(conversation, seq);
   Reader& known = reader(conversation);

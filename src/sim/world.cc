@@ -362,6 +362,13 @@ void World::read_all_again(Dice& dice) {
       readers.push_back(client.get());
     }
   }
+  // A visitor may have lost its link before it was told of what it opened, and an agent have answered.
+  for (const auto& client : clients_) {
+    for (const auto& [conversation, visitor] : client->visitors()) {
+      const auto owner = std::ranges::find(readers, visitor, [](const Client* c) { return c->person().id; });
+      if (owner != readers.end()) (*owner)->know(conversation);
+    }
+  }
   for (Client* client : readers) client->connect(server_.address(), true);
   static_cast<void>(rest());
   read_older(readers);
