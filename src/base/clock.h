@@ -5,6 +5,9 @@
 
 namespace taut {
 
+inline constexpr int64_t kHourMs = 3'600'000;
+inline constexpr int64_t kDayMs = 24 * kHourMs;
+
 /// Both readings, one object per process or per simulation; safe from any thread.
 class Clock {
  public:

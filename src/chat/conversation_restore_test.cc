@@ -10,7 +10,7 @@
 namespace taut::chat {
 namespace {
 
-constexpr uint32_t kItemsMax = 8192;
+constexpr uint32_t kRestoredItemsMax = 8192;
 
 class ConversationRestoreTest : public testing::Test {
  protected:
@@ -51,7 +51,7 @@ class ConversationRestoreTest : public testing::Test {
     EXPECT_EQ(event(EventKind::accepted, 1, "a1"), "");
   }
 
-  Restored restored{kItemsMax};
+  Restored restored{kRestoredItemsMax};
   Conversation& c = restored.machine;
   const Party a1{.kind = PartyKind::agent, .id = "a1"};
 };
@@ -222,7 +222,7 @@ TEST_F(ConversationRestoreTest, ACopyIsTheSameWithBodiesOfItsOwn) {
   EXPECT_EQ(message(1, 5), "");
   EXPECT_EQ(c.mark(Side::agent, ReceiptLevel::read, 4), MarkResult::moved);
   c.start_epoch();
-  Restored copied(kItemsMax);
+  Restored copied(kRestoredItemsMax);
   uint64_t bodies = 0;
   copied.machine.copy(c, [&bodies](const Item&) { return reinterpret_cast<void*>(++bodies); });
   EXPECT_EQ(bodies, 4U);

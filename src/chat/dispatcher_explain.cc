@@ -6,7 +6,7 @@ namespace taut::chat {
 namespace {
 
 /// Agents looked at for one page.
-constexpr uint32_t kLookedAtMax = 256;
+constexpr uint32_t kExplainLookedAtMax = 256;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ Dispatcher::Explanation Dispatcher::explain(ConversationKey key, uint32_t from,
   const GroupSet groups = group_bit(ticket->group) | (overflow == kNoGroup ? 0 : group_bit(overflow));
   uint32_t index = from;
   for (uint32_t looked_at = 0; index < agents(); ++index, ++looked_at) {
-    if (found.count == out.size() || looked_at == kLookedAtMax) break;
+    if (found.count == out.size() || looked_at == kExplainLookedAtMax) break;
     const Agent& agent = impl_->roster[index];
     if ((agent.groups & groups) == 0) continue;
     out[found.count++] = {.agent_index = index,

@@ -9,7 +9,7 @@ namespace taut::chat {
 namespace {
 
 /// Conversations looked at for one page.
-constexpr uint32_t kLookedAtMax = 1024;
+constexpr uint32_t kListLookedAtMax = 1024;
 
 /// Owned ones stand in no order: the page keeps the lowest numbers that it has seen.
 Dispatcher::ListPage list_owned(const Agent& agent, uint64_t after, std::span<Dispatcher::Listed> out) {
@@ -56,7 +56,7 @@ Dispatcher::ListPage Dispatcher::Impl::list_groups(const Agent& agent, uint64_t 
       if (oldest == nullptr || cursors[group]->number < oldest->number) oldest = &*cursors[group];
     });
     if (oldest == nullptr) return page;
-    if (page.count == out.size() || looked_at == kLookedAtMax) break;
+    if (page.count == out.size() || looked_at == kListLookedAtMax) break;
     ++cursors[oldest->group];
     seen = oldest->number;
     if (only_queued && oldest->state != ConversationState::queued) continue;

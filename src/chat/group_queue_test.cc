@@ -87,7 +87,7 @@ TEST_F(GroupQueueTest, EveryPlaceToldIsExactWhateverMovesBetweenLooks) {
       if (random() % 3 != 0) continue;
       for (const auto& [number, place] : look(5, 3)) {
         const auto before = std::count_if(waiting.begin(), waiting.end(),
-                                          [number = number](const Ticket* t) { return t->number < number; });
+                                          [wanted = number](const Ticket* t) { return t->number < wanted; });
         ASSERT_EQ(place, static_cast<uint32_t>(before) + 1);
       }
     }

@@ -12,19 +12,19 @@
 namespace taut {
 namespace {
 
-using Kind = IdleStep::Kind;
+using StepKind = IdleStep::Kind;
 
 constexpr uint32_t kRungs = kSpinRungs.size();
 
 IdleStep pause(uint32_t rung) {
-  return {.kind = Kind::pause, .amount = kSpinRungs[rung]};
+  return {.kind = StepKind::pause, .amount = kSpinRungs[rung]};
 }
 
 IdleStep dotnet_step(uint32_t call) {
   constexpr uint32_t kYieldsFrom = 10;
   constexpr uint32_t kSleepsFrom = 20;
-  if (call >= kSleepsFrom) return {.kind = Kind::sleep, .amount = 1'000'000};
-  if (call >= kYieldsFrom && (call - kYieldsFrom) % 2 == 0) return {.kind = Kind::yield};
+  if (call >= kSleepsFrom) return {.kind = StepKind::sleep, .amount = 1'000'000};
+  if (call >= kYieldsFrom && (call - kYieldsFrom) % 2 == 0) return {.kind = StepKind::yield};
   return pause(std::min(call, kRungs - 1));
 }
 
@@ -33,9 +33,9 @@ IdleStep backoff_step(uint32_t call) {
   constexpr int64_t kSleepNsFirst = 1'000;
   constexpr uint32_t kDoublings = 10;
   if (call < kRungs) return pause(call);
-  if (call < kRungs + kYields) return {.kind = Kind::yield};
+  if (call < kRungs + kYields) return {.kind = StepKind::yield};
   const uint32_t doublings = std::min(call - kRungs - kYields, kDoublings);
-  return {.kind = Kind::sleep, .amount = std::min(kSleepNsFirst << doublings, IdleLadder::kSleepNsMax)};
+  return {.kind = StepKind::sleep, .amount = std::min(kSleepNsFirst << doublings, IdleLadder::kSleepNsMax)};
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ IdleStep IdleLadder::next() noexcept {
   if (step_ != UINT32_MAX) ++step_;
   switch (strategy_) {
     case WaitOptions::Strategy::yield:
-      return call < kRungs ? pause(call) : IdleStep{.kind = Kind::yield};
+      return call < kRungs ? pause(call) : IdleStep{.kind = StepKind::yield};
     case WaitOptions::Strategy::dotnet:
       return dotnet_step(call);
     case WaitOptions::Strategy::backoff:
@@ -60,9 +60,9 @@ IdleStep IdleLadder::next() noexcept {
 }
 
 void take(const IdleStep& step) noexcept {
-  if (step.kind == Kind::pause) return spin_pause(static_cast<uint32_t>(step.amount));
+  if (step.kind == StepKind::pause) return spin_pause(static_cast<uint32_t>(step.amount));
   assert_no_spin_lock_held();
-  if (step.kind == Kind::yield) {
+  if (step.kind == StepKind::yield) {
     sched_yield();
   } else {
     std::this_thread::sleep_for(std::chrono::nanoseconds(step.amount));

@@ -8,7 +8,7 @@ namespace taut {
 namespace {
 
 constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kS = 1'000 * kMs;
+constexpr int64_t kSecond = 1'000 * kMs;
 
 /// A host that is read every 100 ms, with what each step takes from us.
 class Host {
@@ -35,7 +35,7 @@ class Host {
   [[nodiscard]] bool open() const { return gate.open(reading.at_ns); }
 
   SpinGate gate;
-  GateReading reading{.at_ns = 5 * kS};
+  GateReading reading{.at_ns = 5 * kSecond};
 };
 
 TEST(SpinGate, StaysOpenOnACleanHost) {
@@ -50,8 +50,8 @@ TEST(SpinGate, ClosesForASecondAtAnyThrottling) {
   host.steps(3, {});
   host.step({.throttled = 1});
   EXPECT_FALSE(host.open());
-  EXPECT_FALSE(host.gate.open(host.reading.at_ns + kS - 1));
-  EXPECT_TRUE(host.gate.open(host.reading.at_ns + kS));
+  EXPECT_FALSE(host.gate.open(host.reading.at_ns + kSecond - 1));
+  EXPECT_TRUE(host.gate.open(host.reading.at_ns + kSecond));
 }
 
 TEST(SpinGate, ClosesAboveFivePercentRunQueueDelay) {
@@ -84,8 +84,8 @@ TEST(SpinGate, DoublesUpToThirtySecondsWhileItGoesOn) {
   for (const int64_t hold_s : {1, 2, 4, 8, 16, 30, 30}) {
     host.step({.throttled = 1});
     ASSERT_FALSE(host.open());
-    EXPECT_FALSE(host.gate.open(host.reading.at_ns + hold_s * kS - 1)) << hold_s;
-    EXPECT_TRUE(host.gate.open(host.reading.at_ns + hold_s * kS)) << hold_s;
+    EXPECT_FALSE(host.gate.open(host.reading.at_ns + hold_s * kSecond - 1)) << hold_s;
+    EXPECT_TRUE(host.gate.open(host.reading.at_ns + hold_s * kSecond)) << hold_s;
     while (!host.open()) host.step({});
   }
 }
@@ -97,14 +97,14 @@ TEST(SpinGate, BeginsAgainWithOneSecondAfterACleanTime) {
   while (!host.open()) host.step({});
   host.steps(101, {});
   host.step({.throttled = 1});
-  EXPECT_TRUE(host.gate.open(host.reading.at_ns + kS));
+  EXPECT_TRUE(host.gate.open(host.reading.at_ns + kSecond));
 }
 
 TEST(SpinGate, DoesNotHoldTheTimeParkedAgainstTheHost) {
   Host host({});
   host.step({});
   host.reading.throttled += 5;  // an hour parked; who knows when
-  host.reading.at_ns += 3600 * kS;
+  host.reading.at_ns += 3600 * kSecond;
   host.step({});
   EXPECT_TRUE(host.open());
 }
@@ -112,9 +112,9 @@ TEST(SpinGate, DoesNotHoldTheTimeParkedAgainstTheHost) {
 TEST(SpinGate, WantsAReadingEvery100MsAndNoMore) {
   SpinGate gate({});
   EXPECT_TRUE(gate.reading_due(0));
-  gate.feed({.at_ns = 7 * kS});
-  EXPECT_FALSE(gate.reading_due(7 * kS + 100 * kMs - 1));
-  EXPECT_TRUE(gate.reading_due(7 * kS + 100 * kMs));
+  gate.feed({.at_ns = 7 * kSecond});
+  EXPECT_FALSE(gate.reading_due(7 * kSecond + 100 * kMs - 1));
+  EXPECT_TRUE(gate.reading_due(7 * kSecond + 100 * kMs));
 }
 
 TEST(SpinGate, OpensTheFirstUsableCoresMinusOneAtOnceAndTheRestAfterACleanSecond) {

@@ -27,7 +27,7 @@ namespace {
 
 using journal::RecordType;
 
-const std::string kDirectory = "data/journal";
+const std::string kArchiveDirectory = "data/journal";
 
 /// SQLite, which can be told to fail.
 class FailingStore final : public store::HistoryStore {
@@ -82,7 +82,8 @@ class ArchiveTest : public testing::Test {
     EXPECT_TRUE(opened) << opened.error().message;
     sqlite = std::move(*opened);
     store.emplace(*sqlite);
-    auto made = journal::JournalWriter::open(files, {.directory = kDirectory, .segment_bytes = 1 << 16}, {});
+    auto made =
+        journal::JournalWriter::open(files, {.directory = kArchiveDirectory, .segment_bytes = 1 << 16}, {});
     EXPECT_TRUE(made);
     writer.emplace(std::move(*made));
   }
@@ -96,7 +97,7 @@ class ArchiveTest : public testing::Test {
     archive.emplace(
         *store, files,
         Archive::Options{
-            .directory = kDirectory, .groups = {"sales", "support"}, .retention_ms = retention_ms},
+            .directory = kArchiveDirectory, .groups = {"sales", "support"}, .retention_ms = retention_ms},
         durable, metrics);
     Shard::Options options{.id = kLayout.archive()};
     options.pool = {.home = static_cast<uint16_t>(kLayout.archive()), .base_bytes = 0, .bytes_max = 4 << 20};

@@ -14,7 +14,7 @@
 namespace taut::gateway {
 namespace {
 
-constexpr std::string_view kDirectory = "data/journal";
+constexpr std::string_view kCommitterDirectory = "data/journal";
 
 /// One chat shard and the committer, turned by hand, over files in memory.
 class CommitterTest : public testing::Test {
@@ -22,7 +22,8 @@ class CommitterTest : public testing::Test {
   CommitterTest() {
     EXPECT_TRUE(files.create_directory("data"));
     auto opened = journal::JournalWriter::open(
-        files, {.directory = std::string(kDirectory), .segment_bytes = 1 << 20}, journal::JournalEnd());
+        files, {.directory = std::string(kCommitterDirectory), .segment_bytes = 1 << 20},
+        journal::JournalEnd());
     EXPECT_TRUE(opened);
     writer.emplace(std::move(*opened));
     start({});
@@ -69,7 +70,7 @@ class CommitterTest : public testing::Test {
   std::vector<std::string> written() {
     std::vector<std::string> found;
     const auto end =
-        journal::read_journal(files, std::string(kDirectory), [&](const journal::Record& record) {
+        journal::read_journal(files, std::string(kCommitterDirectory), [&](const journal::Record& record) {
           if (record.type == journal::RecordType::item) found.emplace_back(record.payload);
           return Status();
         });

@@ -5,14 +5,13 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/config_value.h"
 #include "gateway/group_names.h"
 
 namespace taut::gateway {
 
 namespace {
-
-constexpr int64_t kDayMs = 86'400'000;
 
 /// "group=what" of a setting.
 struct Rule {

@@ -4,11 +4,12 @@
 
 #include <string>
 
+#include "base/clock.h"
+
 namespace taut::gateway {
 namespace {
 
 constexpr int64_t kMondayMs = 1'699'833'600'000;  // 2023-11-13 00:00 UTC
-constexpr int64_t kHourMs = 3'600'000;
 
 Settings three_groups() {
   Settings settings;

@@ -17,13 +17,13 @@
 namespace taut::gateway {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kSecondNs = 1'000'000'000;
 
 /// Sessions on a shard that has lived for a while, and nobody above them.
 class SessionsTest : public testing::Test, protected SessionEvents {
  protected:
   SessionsTest() {
-    clock.advance_ns(3'600 * kSecond);
+    clock.advance_ns(3'600 * kSecondNs);
     sessions.set_events(*this);
     here.program.handle_event = [this](const PollEvent& event) { sessions.on_event(event); };
     here.program.handle_timer = [this](Timer& timer) { sessions.on_timer(timer); };
@@ -43,7 +43,7 @@ class SessionsTest : public testing::Test, protected SessionEvents {
   int seconds_until_gone() {
     for (int seconds = 0; seconds < 60; ++seconds) {
       if (sessions.size() == 0) return seconds;
-      clock.advance_ns(kSecond);
+      clock.advance_ns(kSecondNs);
       here.turn();
       here.flush();
     }
@@ -60,9 +60,9 @@ class SessionsTest : public testing::Test, protected SessionEvents {
                     {.frame_bytes_max = 32'768,
                      .soft_limit_bytes = 65'536,
                      .hard_limit_bytes = 1 << 20,
-                     .slow_reader_ns = kSecond,
-                     .hello_timeout_ns = 10 * kSecond,
-                     .ping_ns = 25 * kSecond,
+                     .slow_reader_ns = kSecondNs,
+                     .hello_timeout_ns = 10 * kSecondNs,
+                     .ping_ns = 25 * kSecondNs,
                      .deflate = true}};
   std::vector<size_t> frames;  ///< sizes of those that arrived
 };
@@ -82,7 +82,7 @@ TEST_P(SilentSession, LetsTheShardParkAndIsClosedWhenItsTimeIsOver) {
                                      {}, Carrier::websocket);
   ASSERT_NE(session, nullptr);
   EXPECT_EQ(session->phase, GetParam() ? Session::Phase::tls : Session::Phase::http);
-  EXPECT_GE(here.shard.timers().next_deadline_ns(), clock.mono_ns() + kSecond);
+  EXPECT_GE(here.shard.timers().next_deadline_ns(), clock.mono_ns() + kSecondNs);
   const int seconds = seconds_until_gone();
   EXPECT_GE(seconds, 10);
   EXPECT_LE(seconds, 13);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "auth/jwt.h"
+#include "base/clock.h"
 #include "chat/types.h"
 #include "core/mesh.h"
 #include "gateway/group_rules.h"
@@ -19,8 +20,6 @@ constexpr std::array<std::string_view, 2> kLogFormats{"text", "json"};
 constexpr std::array<std::string_view, 4> kLogLevels{"debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 3> kRoles{"visitor", "agent", "admin"};
 
-constexpr int64_t kHourMs = 3'600'000;
-constexpr int64_t kDayMs = 24 * kHourMs;
 constexpr int64_t kYearSeconds = 366LL * 86'400;
 
 Status is_id(std::string_view text) {

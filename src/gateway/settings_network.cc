@@ -2,13 +2,12 @@
 
 #include <string_view>
 
+#include "base/clock.h"
 #include "net/ip_address.h"
 
 namespace taut::gateway {
 
 namespace {
-
-constexpr int64_t kHourMs = 3'600'000;
 
 Status is_origin(std::string_view text) {
   const bool scheme = text.starts_with("https://") || text.starts_with("http://");

@@ -1,5 +1,6 @@
 #include "gateway/store_service.h"
 
+#include "base/clock.h"
 #include "journal/format.h"
 #include "store/postgres_history.h"
 #include "store/sqlite_history.h"
@@ -10,7 +11,6 @@ namespace {
 
 /// Less than a stop may take.
 constexpr int kConnectTimeoutS = 3;
-constexpr int64_t kDayMs = int64_t{24} * 3'600'000;
 
 template <class Store>
 Result<std::unique_ptr<StoreService>> service_of(Result<std::unique_ptr<Store>> opened) {

@@ -31,7 +31,7 @@ Status check(const LoadChatOptions& o) {
 constexpr int64_t kDrainNs = 5'000'000'000;
 
 // Beside the pairs' connections: standard ones, epoll, the secret file, /proc.
-constexpr uint64_t kOtherDescriptors = 32;
+constexpr uint64_t kChatOtherDescriptors = 32;
 
 int64_t nanoseconds(double seconds) {
   return static_cast<int64_t>(seconds * 1e9);
@@ -82,7 +82,7 @@ Result<Understood> understand(const LoadChatOptions& options) {
 
 Result<ChatReport> run(const LoadChatOptions& options, Protocol& protocol, Disturbance* disturbance) {
   if (Status pinned = pin_this_thread(options.cpu); !pinned) return std::unexpected(pinned.error());
-  if (Status allowed = allow_descriptors(uint64_t{2} * options.pairs + kOtherDescriptors); !allowed)
+  if (Status allowed = allow_descriptors(uint64_t{2} * options.pairs + kChatOtherDescriptors); !allowed)
     return std::unexpected(allowed.error());
   Result<Session> session = protocol.open();
   if (!session) return std::unexpected(session.error());

@@ -22,10 +22,10 @@ namespace taut::load {
 
 namespace {
 
-constexpr size_t kReadBytes = size_t{256} * 1024;
+constexpr size_t kFloorReadBytes = size_t{256} * 1024;
 constexpr size_t kAcksPerSend = 1024;
 constexpr int kEventsPerWait = 256;
-constexpr size_t kLineBytesMax = 32;
+constexpr size_t kFloorLineBytesMax = 32;
 constexpr int kBacklog = 1024;
 
 // One ack as protocol_relay.h describes it.
@@ -55,7 +55,7 @@ struct FloorRelay::Peer {
   std::array<char, kRelayHeaderBytes> header{};
 };
 
-FloorRelay::FloorRelay(const FloorOptions& options) : options_(options), scratch_(kReadBytes) {
+FloorRelay::FloorRelay(const FloorOptions& options) : options_(options), scratch_(kFloorReadBytes) {
   for (size_t i = 0; i < kAcksPerSend; ++i) acks_ += ack_frame();
 }
 
@@ -143,12 +143,12 @@ void FloorRelay::on_ready(Peer& peer, uint32_t events) {
 }
 
 bool FloorRelay::greet(Peer& peer) {
-  std::array<char, kLineBytesMax> buffer;
+  std::array<char, kFloorLineBytesMax> buffer;
   const ssize_t n = ::recv(peer.fd, buffer.data(), buffer.size(), 0);
   if (n < 0) return errno == EAGAIN;
   if (n == 0 || peer.is_receiver) return false;  // a receiver says nothing after its line
   peer.line.append(buffer.data(), static_cast<size_t>(n));
-  if (!peer.line.ends_with('\n')) return peer.line.size() < kLineBytesMax;
+  if (!peer.line.ends_with('\n')) return peer.line.size() < kFloorLineBytesMax;
   if (!join(peer, peer.line)) return false;
   return send(peer, options_.ack ? kRelayAcks : kRelayOk);
 }

@@ -12,7 +12,7 @@ namespace taut::load {
 
 namespace {
 
-constexpr size_t kReadBytes = size_t{16} * 1024;
+constexpr size_t kGuestReadBytes = size_t{16} * 1024;
 
 void count(std::string_view object, Guest::Heard& heard) {
   if (object.starts_with(R"({"type":"ack")") || object.starts_with(R"({"type":"ok")")) ++heard.answers;
@@ -93,8 +93,8 @@ void Guest::flush() {
 bool Guest::receive() {
   std::string& received = connection_.received;
   const size_t kept = received.size();
-  received.resize(kept + kReadBytes);
-  const ssize_t n = ::recv(connection_.socket.fd(), received.data() + kept, kReadBytes, 0);
+  received.resize(kept + kGuestReadBytes);
+  const ssize_t n = ::recv(connection_.socket.fd(), received.data() + kept, kGuestReadBytes, 0);
   received.resize(kept + static_cast<size_t>(std::max<ssize_t>(n, 0)));
   if (n == 0 || (n < 0 && errno != EAGAIN)) leave();
   return n > 0;

@@ -18,9 +18,9 @@ namespace {
 // How many connections are opened between two looks at the pings of those that are.
 constexpr uint32_t kLookEvery = 64;
 constexpr int kEventsPerLook = 256;
-constexpr size_t kReadBytes = size_t{16} * 1024;
+constexpr size_t kIdleReadBytes = size_t{16} * 1024;
 // Descriptors beside the connections: standard ones, epoll, the secret file.
-constexpr uint64_t kOtherDescriptors = 16;
+constexpr uint64_t kIdleOtherDescriptors = 16;
 
 // Answers pings, on one thread.
 class IdleCrowd {
@@ -61,7 +61,7 @@ class IdleCrowd {
   }
 
   Status read(Connection& connection) {
-    std::array<char, kReadBytes> buffer;
+    std::array<char, kIdleReadBytes> buffer;
     const ssize_t n = connection.socket.receive(buffer);
     if (n < 0 && errno == EAGAIN) return {};
     if (n <= 0) return fail("the server closed an idle connection");
@@ -89,7 +89,7 @@ class IdleCrowd {
 };
 
 Status run(const LoadIdleOptions& options, const Url& url, const auth::Secrets& secrets) {
-  if (Status s = allow_descriptors(options.connections + kOtherDescriptors); !s) return s;
+  if (Status s = allow_descriptors(options.connections + kIdleOtherDescriptors); !s) return s;
 
   auth::Signer signer(secrets);
   IdleCrowd crowd(chat_carrier(url), options.connections);

@@ -14,12 +14,12 @@ namespace taut::load {
 
 namespace {
 
-constexpr size_t kReadBytes = size_t{256} * 1024;
+constexpr size_t kPairReadBytes = size_t{256} * 1024;
 // Largest incomplete frame that may wait for its end: the largest text, every byte escaped, and its envelope.
 constexpr size_t kFrameBytesMax = 6 * size_t{kTextBytesMax} + 4096;
 // Readiness per look: small enough that a due send waits for one recv at most, large enough to be cheap at
 // saturation.
-constexpr int kEventsPerTurn = 64;
+constexpr int kPairEventsPerTurn = 64;
 // Open loop: frames per flow that may wait for a server that does not read, beyond what the kernel buffers.
 constexpr uint32_t kWaitingBytesMax = 256 * 1024;
 constexpr uint32_t kWaitingFramesMin = 8;
@@ -64,7 +64,7 @@ PairClient::PairClient(Session& session, const Protocol& protocol, const Pace& p
       clock_(clock),
       disturbance_(disturbance),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      scratch_(kFrameBytesMax + kReadBytes + kFramePadding) {
+      scratch_(kFrameBytesMax + kPairReadBytes + kFramePadding) {
   TAUT_ASSERT(epoll_ >= 0);
   TAUT_ASSERT((pace.rate == 0) != (pace.inflight == 0));
   TAUT_ASSERT(disturbance == nullptr || pace.rate != 0);
@@ -128,8 +128,8 @@ bool PairClient::drained() const {
 }
 
 void PairClient::turn() {
-  std::array<epoll_event, kEventsPerTurn> events;
-  const int ready = ::epoll_wait(epoll_, events.data(), kEventsPerTurn, 0);
+  std::array<epoll_event, kPairEventsPerTurn> events;
+  const int ready = ::epoll_wait(epoll_, events.data(), kPairEventsPerTurn, 0);
   for (int i = 0; i < ready; ++i) {
     receive(*static_cast<Line*>(events[i].data.ptr));
     send_due();
@@ -207,7 +207,7 @@ void PairClient::flush(Line& line) {
 void PairClient::receive(Line& line) {
   const size_t kept = line.received.size();
   std::memcpy(scratch_.data(), line.received.data(), kept);
-  const ssize_t n = line.socket->receive({scratch_.data() + kept, kReadBytes});
+  const ssize_t n = line.socket->receive({scratch_.data() + kept, kPairReadBytes});
   now_ns_ = clock_.mono_ns();
   if (n < 0 && errno == EAGAIN) return;
   if (n < 0) return break_off(std::string("recv: ") + std::strerror(errno));

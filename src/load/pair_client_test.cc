@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kTextBytes = 100;
 constexpr size_t kFrameBytes = kRelayHeaderBytes + kTextBytes;
 constexpr int64_t kShortNs = 50'000'000;
-constexpr int64_t kPatientNs =
+constexpr int64_t kPairPatientNs =
     20'000'000'000;  // for runs that lose nothing: no limit that a busy machine reaches
 
 // A server of one pair that may do to each message what it likes: it gets the index of a message and its
@@ -96,7 +96,7 @@ Pace open(uint32_t rate, int64_t drain_ns) {
 
 TEST(PairClient, CountsEveryMessageOfAnHonestServerOnce) {
   CrookedServer server(honest);
-  const Result<PhaseResult> phase = server.drive(closed(4, kPatientNs), kShortNs);
+  const Result<PhaseResult> phase = server.drive(closed(4, kPairPatientNs), kShortNs);
   ASSERT_TRUE(phase) << phase.error().message;
   EXPECT_GE(phase->sent, 4U);
   EXPECT_EQ(phase->delivered, phase->sent);
@@ -106,7 +106,7 @@ TEST(PairClient, CountsEveryMessageOfAnHonestServerOnce) {
 
 TEST(PairClient, SendsWhatTheScheduleAsksForAndNothingElse) {
   CrookedServer server(honest);
-  const Result<PhaseResult> phase = server.drive(open(2000, kPatientNs), 100'000'000);
+  const Result<PhaseResult> phase = server.drive(open(2000, kPairPatientNs), 100'000'000);
   ASSERT_TRUE(phase) << phase.error().message;
   EXPECT_EQ(phase->sent, 200U);
   EXPECT_EQ(phase->delivered, 200U);
@@ -115,7 +115,7 @@ TEST(PairClient, SendsWhatTheScheduleAsksForAndNothingElse) {
 
 TEST(PairClient, MeasuresFromTheIntendedTimeWhenItIsLateItself) {
   CrookedServer server(honest);
-  Pace pace = open(500, kPatientNs);
+  Pace pace = open(500, kPairPatientNs);
   pace.starve_us = 100'000;
   const Result<PhaseResult> phase = server.drive(pace, 400'000'000);
   ASSERT_TRUE(phase) << phase.error().message;
@@ -150,7 +150,7 @@ TEST(PairClient, SeesALostMessage) {
 TEST(PairClient, SeesADoubledMessage) {
   CrookedServer server(
       [](uint32_t index, const std::string& frame) { return index == 3 ? frame + frame : frame; });
-  const Result<PhaseResult> phase = server.drive(open(1000, kPatientNs), kShortNs);
+  const Result<PhaseResult> phase = server.drive(open(1000, kPairPatientNs), kShortNs);
   ASSERT_TRUE(phase) << phase.error().message;
   EXPECT_GE(phase->faults.disordered, 1U);
 }
@@ -161,7 +161,7 @@ TEST(PairClient, SeesOvertaking) {
     if (index == 3) held = frame;
     return index == 3 ? std::string() : index == 4 ? frame + held : frame;
   });
-  const Result<PhaseResult> phase = server.drive(open(1000, kPatientNs), kShortNs);
+  const Result<PhaseResult> phase = server.drive(open(1000, kPairPatientNs), kShortNs);
   ASSERT_TRUE(phase) << phase.error().message;
   EXPECT_EQ(phase->faults.lost, 0U);
   EXPECT_EQ(phase->faults.disordered, 3U);  // the overtaker, the overtaken, and the one after it
@@ -174,14 +174,14 @@ TEST(PairClient, SeesADamagedStampAndAShortenedText) {
     if (index == 5) changed[kFrameBytes - 1] = '-';
     return changed;
   });
-  const Result<PhaseResult> phase = server.drive(open(1000, kPatientNs), kShortNs);
+  const Result<PhaseResult> phase = server.drive(open(1000, kPairPatientNs), kShortNs);
   ASSERT_TRUE(phase) << phase.error().message;
   EXPECT_EQ(phase->faults.damaged, 2U);
 }
 
 TEST(PairClient, FindsFramesHoweverTheyAreCut) {
   CrookedServer server(honest, 7);
-  const Result<PhaseResult> phase = server.drive(closed(3, kPatientNs), kShortNs);
+  const Result<PhaseResult> phase = server.drive(closed(3, kPairPatientNs), kShortNs);
   ASSERT_TRUE(phase) << phase.error().message;
   EXPECT_EQ(phase->delivered, phase->sent);
   EXPECT_FALSE(phase->faults.any());
@@ -189,7 +189,7 @@ TEST(PairClient, FindsFramesHoweverTheyAreCut) {
 
 TEST(PairClient, SaysThatTheServerBrokeTheProtocol) {
   CrookedServer server([](uint32_t, const std::string&) { return std::string(8, '\xFF'); });
-  const Result<PhaseResult> phase = server.drive(closed(1, kPatientNs), kShortNs);
+  const Result<PhaseResult> phase = server.drive(closed(1, kPairPatientNs), kShortNs);
   EXPECT_FALSE(phase);
 }
 

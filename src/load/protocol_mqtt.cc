@@ -7,7 +7,7 @@ namespace taut::load {
 namespace {
 
 // The first byte of a packet: its type in the upper half, flags in the lower.
-constexpr uint8_t kConnect = 0x10;
+constexpr uint8_t kMqttConnect = 0x10;
 constexpr uint8_t kPublish = 0x30;
 constexpr uint8_t kPublishFlagsOfQos = 0x06;
 constexpr uint8_t kSubscribe = 0x82;
@@ -76,7 +76,7 @@ class MqttProtocol final : public PeerProtocol {
   Result<Connection> join(uint32_t pair, Side side) override {
     const bool receives = side == Side::receives;
     const std::string name = "load." + std::string(receives ? "r" : "s") + std::to_string(pair);
-    std::string request = packet(kConnect, std::string(kConnectHead) + with_length(name));
+    std::string request = packet(kMqttConnect, std::string(kConnectHead) + with_length(name));
     std::string answer(kConnected);
     if (receives) {
       request += packet(kSubscribe, two_bytes(1) + with_length(pair_name(pair)) + '\0');

@@ -8,9 +8,9 @@ namespace taut::load {
 
 namespace {
 
-constexpr std::string_view kLineEnd = "\r\n";
+constexpr std::string_view kRedisLineEnd = "\r\n";
 // Longest line that is no text: a status, a number, the length of a bulk string.
-constexpr size_t kLineBytesMax = 512;
+constexpr size_t kRedisLineBytesMax = 512;
 constexpr std::string_view kMessageHead = "*3\r\n$7\r\nmessage\r\n";
 
 // A string as RESP writes it.
@@ -20,22 +20,22 @@ std::string bulk(std::string_view text) {
 
 // The line at the front, its end included: `delivery` stands for "it is whole".
 Frame next_line(std::string_view in) {
-  const size_t end = in.substr(0, kLineBytesMax).find(kLineEnd);
+  const size_t end = in.substr(0, kRedisLineBytesMax).find(kRedisLineEnd);
   if (end == std::string_view::npos)
-    return {.kind = in.size() < kLineBytesMax ? FrameKind::need_more : FrameKind::broken};
-  return {.kind = FrameKind::delivery, .size = static_cast<uint32_t>(end + kLineEnd.size())};
+    return {.kind = in.size() < kRedisLineBytesMax ? FrameKind::need_more : FrameKind::broken};
+  return {.kind = FrameKind::delivery, .size = static_cast<uint32_t>(end + kRedisLineEnd.size())};
 }
 
 // The bulk string at the front; `delivery` stands for "it is whole".
 Frame next_bulk(std::string_view in) {
   const Frame line = next_line(in);
   if (line.kind != FrameKind::delivery) return line;
-  const char* end = in.data() + line.size - kLineEnd.size();
+  const char* end = in.data() + line.size - kRedisLineEnd.size();
   uint32_t size = 0;
   const auto [stopped, error] = std::from_chars(in.data() + 1, end, size);
   if (in[0] != '$' || error != std::errc{} || stopped != end || size > kTextBytesMax)
     return {.kind = FrameKind::broken};
-  const auto whole = static_cast<uint32_t>(line.size + size + kLineEnd.size());
+  const auto whole = static_cast<uint32_t>(line.size + size + kRedisLineEnd.size());
   if (in.size() < whole) return {};
   return {.kind = FrameKind::delivery, .size = whole, .body_at = line.size, .body_size = size};
 }
@@ -82,7 +82,7 @@ class RedisProtocol final : public PeerProtocol {
   FramePrototype prototype(uint32_t pair) const override {
     return around_text(
         "*3\r\n" + bulk("PUBLISH") + bulk(pair_name(pair)) + "$" + std::to_string(text_bytes()) + "\r\n",
-        kLineEnd);
+        kRedisLineEnd);
   }
 };
 

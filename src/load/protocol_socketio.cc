@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kPing = "2";
 constexpr std::string_view kPong = "3";
-constexpr std::string_view kConnect = "40";
+constexpr std::string_view kSocketIoConnect = "40";
 constexpr std::string_view kDisconnected = "41";
 constexpr std::string_view kRefused = "44";
 constexpr std::string_view kEvent = "42[\"m\",";
@@ -43,12 +43,12 @@ class SocketIoProtocol final : public PeerProtocol {
     bool refused_for_now = false;
     Result<Connection> connection = ws_connect(target, {}, refused_for_now);
     if (!connection) return connection;
-    const std::string connect = client_frame(wire::WsOpcode::text, kConnect, kSetUpMask);
+    const std::string connect = client_frame(wire::WsOpcode::text, kSocketIoConnect, kSetUpMask);
     if (Status s = connection->socket.send_all(connect); !s) return std::unexpected(s.error());
     while (true) {
       const Result<std::string> text = ws_receive_text(*connection);
       if (!text) return std::unexpected(text.error());
-      if (text->starts_with(kConnect)) return connection;
+      if (text->starts_with(kSocketIoConnect)) return connection;
       if (text->starts_with(kRefused)) return fail("socket.io says: " + *text);
     }
   }

@@ -22,7 +22,7 @@
 namespace taut::net {
 namespace {
 
-constexpr uint32_t kFrameBytesMax = 40'000;
+constexpr uint32_t kTlsFrameBytesMax = 40'000;
 
 /// What OpenSSL allocates for itself, so that what is left is ours. Set before its first allocation.
 uint64_t openssl_allocations = 0;
@@ -79,7 +79,7 @@ class TlsConnectionTest : public testing::Test {
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
     auto context = TlsContext::load(files().cert(), files().key());
     EXPECT_TRUE(context) << context.error().message;
-    connection.emplace(ByteStream(Fd(ends[0]), (*context)->session(ends[0])), kFrameBytesMax);
+    connection.emplace(ByteStream(Fd(ends[0]), (*context)->session(ends[0])), kTlsFrameBytesMax);
     peer = Fd(ends[1]);
     client_context.reset(SSL_CTX_new(TLS_client_method()));
   }
@@ -161,7 +161,7 @@ class TlsConnectionTest : public testing::Test {
   Mesh mesh{{.members = 1}};
   hub::HandTurnedShard home{0, mesh, clock};
   BufferPool& pool = home.pool();
-  Scratch scratch{kFrameBytesMax};
+  Scratch scratch{kTlsFrameBytesMax};
   Fd peer;
   std::unique_ptr<SSL_CTX, FreeContext> client_context;
   std::unique_ptr<SSL, FreeSession> client;

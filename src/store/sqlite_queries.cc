@@ -14,10 +14,10 @@ namespace taut::store {
 
 namespace {
 
-constexpr uint64_t kSeqMax = std::numeric_limits<int64_t>::max();
+constexpr uint64_t kSqliteSeqMax = std::numeric_limits<int64_t>::max();
 
 /// Of kConversationColumns.
-ConversationRow conversation_row(const SqliteRows& rows) {
+ConversationRow sqlite_conversation_row(const SqliteRows& rows) {
   return {.record = rows.number(0),
           .id = std::string(rows.text(1)),
           .visitor = std::string(rows.text(2)),
@@ -68,7 +68,7 @@ Result<ItemPage> SqliteHistory::items(std::string_view conversation, const ItemR
                                       Audience audience) {
   TAUT_ASSERT(range.limit >= 1 && range.limit <= kPageMax);
   const bool before = range.side == ItemRange::Side::before;
-  const uint64_t seq = before && range.seq == 0 ? kSeqMax : range.seq;
+  const uint64_t seq = before && range.seq == 0 ? kSqliteSeqMax : range.seq;
   SqliteStatement& statement = before ? items_before_ : items_after_;
   const auto item_row = [&](const SqliteRows& rows) {
     const auto kind = static_cast<ItemKind>(rows.integer(3));
@@ -94,7 +94,7 @@ Result<std::optional<ConversationRow>> SqliteHistory::conversation(std::string_v
   const Result<bool> row = rows.next();
   if (!row) return std::unexpected(row.error());
   if (!*row) return std::nullopt;
-  return conversation_row(rows);
+  return sqlite_conversation_row(rows);
 }
 
 Result<ConversationPage> SqliteHistory::conversations(const ConversationFilter& filter) {
@@ -126,7 +126,7 @@ Result<ConversationPage> SqliteHistory::conversations(const ConversationFilter& 
                                    ->with(window.from, window.below, filter.limit + 1, filter.state,
                                           filter.agent, filter.visitor, text)
                                    .rows(),
-                               conversation_row);
+                               sqlite_conversation_row);
   if (!rows) return std::unexpected(rows.error());
   ConversationPage page{.conversations = *std::move(rows), .cursor = window.next_cursor};
   if (page.conversations.size() > filter.limit) {

@@ -9,7 +9,7 @@ namespace {
 /// "taut", in the header of the file.
 constexpr int64_t kApplicationId = 0x74617574;
 /// Of the tables below; a change of them takes the next number.
-constexpr int64_t kSchemaVersion = 1;
+constexpr int64_t kSqliteSchemaVersion = 1;
 
 // A commit is safe from kill -9, not from a power cut: that may undo the last ones, position and rows
 // together, and the journal has them. Long WALs of big transactions are given back.
@@ -22,7 +22,7 @@ PRAGMA journal_size_limit = 67108864;
 
 // Rows are numbered as their journal records are, which orders them by age. The text index has no copy of the
 // texts: it reads items.
-constexpr const char* kTables = R"sql(
+constexpr const char* kSqliteTables = R"sql(
 CREATE TABLE journal (
   position INTEGER NOT NULL -- the sequence up to which records are in these tables
 ) STRICT;
@@ -83,8 +83,8 @@ Status create_tables(SqliteDatabase& database) {
   SqliteTransaction transaction(database);
   if (Status begun = transaction.begin(); !begun) return begun;
   const std::string marks = "PRAGMA application_id = " + std::to_string(kApplicationId) +
-                            "; PRAGMA user_version = " + std::to_string(kSchemaVersion);
-  for (const char* sql : {kTables, marks.c_str()}) {
+                            "; PRAGMA user_version = " + std::to_string(kSqliteSchemaVersion);
+  for (const char* sql : {kSqliteTables, marks.c_str()}) {
     if (Status done = database.run(sql); !done) return done;
   }
   return transaction.commit();
@@ -102,9 +102,9 @@ Status prepare_sqlite_schema(SqliteDatabase& database) {
   if (*tables != 0 && *application != kApplicationId) {
     return fail(database.path() + ": is the database of another program");
   }
-  if (*version > kSchemaVersion) {
+  if (*version > kSqliteSchemaVersion) {
     return fail(database.path() + ": was written by a newer taut (schema " + std::to_string(*version) +
-                ", this one knows up to " + std::to_string(kSchemaVersion) + ")");
+                ", this one knows up to " + std::to_string(kSqliteSchemaVersion) + ")");
   }
   if (Status set = database.run(kConnection); !set) return set;
   if (*tables == 0) {

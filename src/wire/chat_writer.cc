@@ -307,7 +307,7 @@ Written write_object(std::span<char> out, const M& m) noexcept {
 
 }  // namespace
 
-#define TAUT_WIRE_WRITES(M)                                 \
+#define TAUT_WIRE_WRITE(M)                                  \
   size_t max_size(const M& m) noexcept {                    \
     return count(m);                                        \
   }                                                         \
@@ -315,28 +315,28 @@ Written write_object(std::span<char> out, const M& m) noexcept {
     return write_object(out, m);                            \
   }
 
-TAUT_WIRE_WRITES(Welcome)
-TAUT_WIRE_WRITES(Opened)
-TAUT_WIRE_WRITES(Ack)
-TAUT_WIRE_WRITES(Message)
-TAUT_WIRE_WRITES(Event)
-TAUT_WIRE_WRITES(Assigned)
-TAUT_WIRE_WRITES(Unassigned)
-TAUT_WIRE_WRITES(Queue)
-TAUT_WIRE_WRITES(Typing)
-TAUT_WIRE_WRITES(Receipt)
-TAUT_WIRE_WRITES(HistoryBegin)
-TAUT_WIRE_WRITES(HistoryEnd)
-TAUT_WIRE_WRITES(ListBegin)
-TAUT_WIRE_WRITES(ListEntry)
-TAUT_WIRE_WRITES(ListEnd)
-TAUT_WIRE_WRITES(Resumed)
-TAUT_WIRE_WRITES(Gap)
-TAUT_WIRE_WRITES(Ok)
-TAUT_WIRE_WRITES(Pong)
-TAUT_WIRE_WRITES(Replies)
-TAUT_WIRE_WRITES(ErrorMessage)
-TAUT_WIRE_WRITES(Bye)
+TAUT_WIRE_WRITE(Welcome)
+TAUT_WIRE_WRITE(Opened)
+TAUT_WIRE_WRITE(Ack)
+TAUT_WIRE_WRITE(Message)
+TAUT_WIRE_WRITE(Event)
+TAUT_WIRE_WRITE(Assigned)
+TAUT_WIRE_WRITE(Unassigned)
+TAUT_WIRE_WRITE(Queue)
+TAUT_WIRE_WRITE(Typing)
+TAUT_WIRE_WRITE(Receipt)
+TAUT_WIRE_WRITE(HistoryBegin)
+TAUT_WIRE_WRITE(HistoryEnd)
+TAUT_WIRE_WRITE(ListBegin)
+TAUT_WIRE_WRITE(ListEntry)
+TAUT_WIRE_WRITE(ListEnd)
+TAUT_WIRE_WRITE(Resumed)
+TAUT_WIRE_WRITE(Gap)
+TAUT_WIRE_WRITE(Ok)
+TAUT_WIRE_WRITE(Pong)
+TAUT_WIRE_WRITE(Replies)
+TAUT_WIRE_WRITE(ErrorMessage)
+TAUT_WIRE_WRITE(Bye)
 
 uint32_t rest_offset_of(std::string_view json, ServerType type, std::string_view conversation) noexcept {
   std::array<char, kIdBytesMax + 64> room;

@@ -7,7 +7,7 @@
 namespace taut::wire {
 namespace {
 
-using Kind = HttpOutcome::Kind;
+using HttpKind = HttpOutcome::Kind;
 
 constexpr std::string_view kUpgrade =
     "GET /v1/chat?x=1 HTTP/1.1\r\nHost: example:8080\r\nConnection: keep-alive, Upgrade\r\nUpgrade: "
@@ -22,13 +22,13 @@ constexpr std::string_view kPost =
 
 HttpRequest parsed(std::string_view in) {
   HttpOutcome outcome = parse_http_request(in);
-  EXPECT_EQ(outcome.kind, Kind::request) << outcome.status << ' ' << outcome.detail;
+  EXPECT_EQ(outcome.kind, HttpKind::request) << outcome.status << ' ' << outcome.detail;
   return std::move(outcome.request);
 }
 
 uint32_t refusal(std::string_view in) {
   const HttpOutcome outcome = parse_http_request(in);
-  return outcome.kind == Kind::error ? outcome.status : 0;
+  return outcome.kind == HttpKind::error ? outcome.status : 0;
 }
 
 std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
@@ -65,7 +65,7 @@ TEST(HttpRequest, HoldsItsBody) {
 TEST(HttpRequest, NeedsMoreAtEveryByteButTheLast) {
   for (const std::string_view in : {kUpgrade, kPost}) {
     for (size_t size = 0; size < in.size(); ++size) {
-      ASSERT_EQ(parse_http_request(in.substr(0, size)).kind, Kind::need_more) << size;
+      ASSERT_EQ(parse_http_request(in.substr(0, size)).kind, HttpKind::need_more) << size;
     }
     EXPECT_EQ(parse_http_request(in).consumed, in.size());
   }
@@ -74,7 +74,7 @@ TEST(HttpRequest, NeedsMoreAtEveryByteButTheLast) {
 TEST(HttpRequest, LeavesWhatFollows) {
   for (const std::string_view in : {kUpgrade, kPost}) {
     const HttpOutcome outcome = parse_http_request(std::string(in) + "GET / HTTP/1.1\r\n");
-    EXPECT_EQ(outcome.kind, Kind::request);
+    EXPECT_EQ(outcome.kind, HttpKind::request);
     EXPECT_EQ(outcome.consumed, in.size());
   }
 }

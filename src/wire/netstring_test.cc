@@ -10,7 +10,7 @@
 namespace taut::wire {
 namespace {
 
-constexpr uint32_t kMax = 1'000;
+constexpr uint32_t kNetstringMax = 1'000;
 
 std::string netstring(std::string_view body) {
   std::string out(netstring_size(body.size()), '\0');
@@ -19,18 +19,18 @@ std::string netstring(std::string_view body) {
 }
 
 NetstringFeed feed_whole(std::string_view bytes) {
-  NetstringFeed feed(kMax);
+  NetstringFeed feed(kNetstringMax);
   feed.feed(bytes);
   return feed;
 }
 
 /// The code with which these bytes are refused, `none` if they are not.
-CloseCode refusal(std::string_view bytes) {
+CloseCode netstring_refusal(std::string_view bytes) {
   return feed_whole(bytes).close_code();
 }
 
 const std::vector<std::string> kBodies{
-    "15::{}", "", ",", "7:,", std::string(kMax, 'x'), std::string(9, '\0'), "12345678901234567890"};
+    "15::{}", "", ",", "7:,", std::string(kNetstringMax, 'x'), std::string(9, '\0'), "12345678901234567890"};
 
 std::string stream_of(const std::vector<std::string>& bodies) {
   std::string stream;
@@ -49,7 +49,7 @@ TEST(Netstring, BodiesComeOutAsTheyWentIn) {
 
 TEST(Netstring, TheBodyIsFoundInPlaceAndTheRestLeft) {
   std::string bytes = "5:hello,3:";
-  const NetstringOutcome outcome = next_netstring(bytes, kMax);
+  const NetstringOutcome outcome = next_netstring(bytes, kNetstringMax);
   EXPECT_EQ(outcome.kind, NetstringOutcome::Kind::body);
   EXPECT_EQ(outcome.body.data(), bytes.data() + 2);
   EXPECT_EQ(outcome.body.size(), 5U);
@@ -59,7 +59,7 @@ TEST(Netstring, TheBodyIsFoundInPlaceAndTheRestLeft) {
 TEST(Netstring, GivesTheSameWhereverTheStreamIsSplit) {
   const std::string bytes = stream_of(kBodies);
   for (size_t cut = 0; cut <= bytes.size(); ++cut) {
-    NetstringFeed feed(kMax);
+    NetstringFeed feed(kNetstringMax);
     feed.feed(bytes.substr(0, cut));
     feed.feed(bytes.substr(cut));
     ASSERT_EQ(feed.bodies(), kBodies) << "cut at " << cut;
@@ -68,7 +68,7 @@ TEST(Netstring, GivesTheSameWhereverTheStreamIsSplit) {
 }
 
 TEST(Netstring, GivesTheSameByteByByte) {
-  NetstringFeed feed(kMax);
+  NetstringFeed feed(kNetstringMax);
   for (const char byte : stream_of(kBodies)) feed.feed({&byte, 1});
   EXPECT_EQ(feed.bodies(), kBodies);
 }
@@ -76,20 +76,20 @@ TEST(Netstring, GivesTheSameByteByByte) {
 TEST(Netstring, LengthsThatAreNoneAreRefusedWith1002) {
   for (const char* bytes : {":,", "x", "-1:", "+1:", " 1:a,", "1 :a,", "01:a,", "00:,", "1a:", "0x1:a,",
                             "1;a,", "GET /v1/chat HTTP/1.1\r\n", "\n"}) {
-    EXPECT_EQ(refusal(bytes), CloseCode::protocol) << bytes;
+    EXPECT_EQ(netstring_refusal(bytes), CloseCode::protocol) << bytes;
   }
 }
 
 TEST(Netstring, ABodyWithoutItsCommaIsRefusedWith1002) {
-  EXPECT_EQ(refusal("5:hello"), CloseCode::none);
-  EXPECT_EQ(refusal("5:hello\n"), CloseCode::protocol);
-  EXPECT_EQ(refusal("4:hello,"), CloseCode::protocol);
+  EXPECT_EQ(netstring_refusal("5:hello"), CloseCode::none);
+  EXPECT_EQ(netstring_refusal("5:hello\n"), CloseCode::protocol);
+  EXPECT_EQ(netstring_refusal("4:hello,"), CloseCode::protocol);
 }
 
 TEST(Netstring, ALengthAboveTheLimitIsRefusedWith1009AsSoonAsItsDigitsSaySo) {
-  EXPECT_EQ(refusal("1000:"), CloseCode::none);
-  EXPECT_EQ(refusal("1001"), CloseCode::too_big);
-  EXPECT_EQ(refusal("99999999999999999999999999:"), CloseCode::too_big);
+  EXPECT_EQ(netstring_refusal("1000:"), CloseCode::none);
+  EXPECT_EQ(netstring_refusal("1001"), CloseCode::too_big);
+  EXPECT_EQ(netstring_refusal("99999999999999999999999999:"), CloseCode::too_big);
 }
 
 TEST(Netstring, WhatCameBeforeABreachIsGiven) {

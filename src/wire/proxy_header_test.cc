@@ -7,7 +7,7 @@
 namespace taut::wire {
 namespace {
 
-using Kind = ProxyHeader::Kind;
+using ProxyKind = ProxyHeader::Kind;
 
 std::string header(uint8_t command, uint8_t family, const std::string& rest) {
   std::string bytes("\r\n\r\n\0\r\nQUIT\n", 12);
@@ -22,7 +22,7 @@ const std::string kIpv4 = std::string("\xc0\x00\x02\x07\x0a\x00\x00\x01\xd4\x31\
 
 TEST(ProxyHeader, NamesTheClientOverIpv4) {
   const ProxyHeader got = parse_proxy_header(header(0x21, 0x11, kIpv4) + "GET /");
-  ASSERT_EQ(got.kind, Kind::header) << got.detail;
+  ASSERT_EQ(got.kind, ProxyKind::header) << got.detail;
   EXPECT_TRUE(got.has_source);
   EXPECT_EQ(got.size, 28U);
   const std::array<uint8_t, 16> wanted{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xc0, 0, 2, 7};
@@ -34,7 +34,7 @@ TEST(ProxyHeader, NamesTheClientOverIpv6) {
   rest[0] = 0x20;
   rest[15] = 0x07;
   const ProxyHeader got = parse_proxy_header(header(0x21, 0x21, rest));
-  ASSERT_EQ(got.kind, Kind::header) << got.detail;
+  ASSERT_EQ(got.kind, ProxyKind::header) << got.detail;
   EXPECT_EQ(got.source[0], 0x20);
   EXPECT_EQ(got.source[15], 0x07);
 }
@@ -42,14 +42,14 @@ TEST(ProxyHeader, NamesTheClientOverIpv6) {
 TEST(ProxyHeader, AProxyOfItsOwnAccordNamesNobody) {
   for (const std::string& own : {header(0x20, 0x00, ""), header(0x20, 0x11, kIpv4), header(0x21, 0x00, "")}) {
     const ProxyHeader got = parse_proxy_header(own);
-    EXPECT_EQ(got.kind, Kind::header) << got.detail;
+    EXPECT_EQ(got.kind, ProxyKind::header) << got.detail;
     EXPECT_FALSE(got.has_source);
   }
 }
 
 TEST(ProxyHeader, SkipsTheFieldsBehindTheAddresses) {
   const ProxyHeader got = parse_proxy_header(header(0x21, 0x11, kIpv4 + std::string(300, 'f')));
-  ASSERT_EQ(got.kind, Kind::header) << got.detail;
+  ASSERT_EQ(got.kind, ProxyKind::header) << got.detail;
   EXPECT_EQ(got.size, 328U);
 }
 
@@ -57,7 +57,7 @@ TEST(ProxyHeader, WaitsAtEveryByteAndNeverAsksForMoreThanTheHeader) {
   const std::string whole = header(0x21, 0x11, kIpv4 + "fields");
   for (size_t cut = 0; cut < whole.size(); ++cut) {
     const ProxyHeader got = parse_proxy_header(whole.substr(0, cut));
-    ASSERT_EQ(got.kind, Kind::need_more) << cut;
+    ASSERT_EQ(got.kind, ProxyKind::need_more) << cut;
     EXPECT_EQ(got.size, cut < kProxyHeaderBytes ? kProxyHeaderBytes : whole.size());
     EXPECT_GT(got.size, cut);
   }
@@ -70,7 +70,7 @@ TEST(ProxyHeader, RefusesWhatIsMalformed) {
         header(0x21, 0x12, kIpv4), header(0x21, 0x11, kIpv4.substr(1)), header(0x21, 0x21, kIpv4),
         header(0x21, 0x11, std::string(1'025, 'f'))}) {
     const ProxyHeader got = parse_proxy_header(bad);
-    EXPECT_EQ(got.kind, Kind::error) << bad;
+    EXPECT_EQ(got.kind, ProxyKind::error) << bad;
     EXPECT_FALSE(got.detail.empty());
   }
 }

@@ -17,7 +17,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-enum class Need : bool { optional, required };
+enum class MemberNeed : bool { optional, required };
 
 bool read_hexadecimal(const dom::element& value, std::span<uint64_t> out) {
   constexpr size_t kDigits = 16;
@@ -75,34 +75,34 @@ class Members {
  public:
   Members(const dom::object& object, std::string_view within) : object_(object), within_(within) {}
 
-  Members& id(std::string_view name, std::string_view& out, Need need = Need::required) {
+  Members& id(std::string_view name, std::string_view& out, MemberNeed need = MemberNeed::required) {
     return take(name, need, "must be 1-64 characters A-Z a-z 0-9 . _ -", [&](const dom::element& value) {
       return value.get_string().get(out) == simdjson::SUCCESS && valid_id(out);
     });
   }
-  Members& text(std::string_view name, std::string_view& out, Need need = Need::required) {
+  Members& text(std::string_view name, std::string_view& out, MemberNeed need = MemberNeed::required) {
     return take(name, need, "must be a string",
                 [&](const dom::element& value) { return value.get_string().get(out) == simdjson::SUCCESS; });
   }
   Members& number(std::string_view name, uint64_t& out, uint64_t most = kIntegerMax,
-                  Need need = Need::required) {
+                  MemberNeed need = MemberNeed::required) {
     return take(name, need, "must be an integer in its range", [&](const dom::element& value) {
       return value.get_uint64().get(out) == simdjson::SUCCESS && out <= most;
     });
   }
-  Members& number(std::string_view name, uint32_t& out, Need need) {
+  Members& number(std::string_view name, uint32_t& out, MemberNeed need) {
     uint64_t wide = out;
     number(name, wide, UINT32_MAX, need);
     out = static_cast<uint32_t>(wide);
     return *this;
   }
   Members& boolean(std::string_view name, bool& out) {
-    return take(name, Need::required, "must be true or false",
+    return take(name, MemberNeed::required, "must be true or false",
                 [&](const dom::element& value) { return value.get_bool().get(out) == simdjson::SUCCESS; });
   }
   template <class E>
   Members& word(std::string_view name, E& out, E last) {
-    return take(name, Need::required, "is not a word of the protocol", [&](const dom::element& value) {
+    return take(name, MemberNeed::required, "is not a word of the protocol", [&](const dom::element& value) {
       std::string_view text;
       if (value.get_string().get(text) != simdjson::SUCCESS) return false;
       const std::optional<E> known = value_of(text, last);
@@ -112,13 +112,13 @@ class Members {
   }
   /// `count` words of 64 bits, 16 hexadecimal digits for each.
   Members& hexadecimal(std::string_view name, std::span<uint64_t> out) {
-    return take(name, Need::required, "must be hexadecimal digits",
+    return take(name, MemberNeed::required, "must be hexadecimal digits",
                 [&](const dom::element& value) { return read_hexadecimal(value, out); });
   }
   /// An array of arrays, each of which `read` makes an element of.
   template <class T>
   Members& list(std::string_view name, std::vector<T>& out, bool (*read)(const dom::array&, T&)) {
-    return take(name, Need::required, "must be a list of lists with what belongs there",
+    return take(name, MemberNeed::required, "must be a list of lists with what belongs there",
                 [&](const dom::element& value) {
                   dom::array elements;
                   if (value.get_array().get(elements) != simdjson::SUCCESS) return false;
@@ -131,7 +131,7 @@ class Members {
                   return true;
                 });
   }
-  Members& object(std::string_view name, dom::object& out, Need need = Need::required) {
+  Members& object(std::string_view name, dom::object& out, MemberNeed need = MemberNeed::required) {
     return take(name, need, "must be an object",
                 [&](const dom::element& value) { return value.get_object().get(out) == simdjson::SUCCESS; });
   }
@@ -141,11 +141,11 @@ class Members {
 
  private:
   template <class Fits>
-  Members& take(std::string_view name, Need need, std::string_view otherwise, Fits&& fits) {
+  Members& take(std::string_view name, MemberNeed need, std::string_view otherwise, Fits&& fits) {
     if (!sound()) return *this;
     dom::element value;
     if (object_.at_key(name).get(value) != simdjson::SUCCESS) {
-      if (need == Need::required) refuse(name, "is missing");
+      if (need == MemberNeed::required) refuse(name, "is missing");
     } else if (!fits(value)) {
       refuse(name, otherwise);
     }
@@ -177,9 +177,9 @@ Status read_facts(std::string_view payload, const dom::object& object, Conversat
                             .id("conversation", out.conversation)
                             .id("group", out.group)
                             .id("visitor", out.visitor)
-                            .text("name", out.name, Need::optional)
-                            .text("subject", out.subject, Need::optional)
-                            .object("attributes", attributes, Need::optional)
+                            .text("name", out.name, MemberNeed::optional)
+                            .text("subject", out.subject, MemberNeed::optional)
+                            .object("attributes", attributes, MemberNeed::optional)
                             .status();
   const bool has_attributes = object.at_key("attributes").error() == simdjson::SUCCESS;
   if (status && has_attributes) out.attributes = raw_member_of(payload, object, "attributes");
@@ -201,7 +201,7 @@ Status read_message(const dom::object& object, Message& out) {
   return Members(from, "from.")
       .word("kind", out.from.kind, PartyKind::system)
       .id("id", out.from.id)
-      .text("name", out.from.name, Need::optional)
+      .text("name", out.from.name, MemberNeed::optional)
       .status();
 }
 
@@ -211,11 +211,11 @@ Status read_event(const dom::object& object, Event& out) {
       .number("epoch", out.epoch)
       .number("seq", out.seq)
       .word("event", out.event, EventKind::rated)
-      .id("agent", out.agent, Need::optional)
-      .id("group", out.group, Need::optional)
-      .text("reason", out.reason, Need::optional)
-      .number("rating", out.rating, kRatingMax, Need::optional)
-      .text("text", out.text, Need::optional)
+      .id("agent", out.agent, MemberNeed::optional)
+      .id("group", out.group, MemberNeed::optional)
+      .text("reason", out.reason, MemberNeed::optional)
+      .number("rating", out.rating, kRatingMax, MemberNeed::optional)
+      .text("text", out.text, MemberNeed::optional)
       .number("owner_epoch", out.owner_epoch, UINT32_MAX)
       .number("ts", out.ts)
       .status();
@@ -280,7 +280,7 @@ Status RecordReader::read(std::string_view payload, Marks& out) {
       .number("visitor_read", out.visitor_read)
       .number("agent_delivered", out.agent_delivered)
       .number("agent_read", out.agent_read)
-      .id("marked_by", out.marked_by, Need::optional)
+      .id("marked_by", out.marked_by, MemberNeed::optional)
       .status();
 }
 
@@ -291,7 +291,7 @@ Status RecordReader::read(std::string_view payload, PresenceSet& out) {
   return Members(*object, "")
       .id("agent", out.agent)
       .word("status", out.status, PresenceStatus::offline)
-      .number("capacity", out.capacity, Need::optional)
+      .number("capacity", out.capacity, MemberNeed::optional)
       .status();
 }
 
@@ -330,17 +330,17 @@ Status RecordReader::read(std::string_view payload, Standing& out) {
   if (const Status facts = read_facts(payload, *object, out.facts); !facts) return facts;
   const Status status = Members(*object, "")
                             .word("state", out.state, ConversationState::closed)
-                            .number("opening", out.opening, Need::required)
-                            .number("rated_opening", out.rated_opening, Need::required)
-                            .number("owner_epoch", out.owner_epoch, Need::required)
-                            .id("owner", out.owner, Need::optional)
-                            .number("owned_since", out.owned_since, Need::required)
-                            .id("agent", out.agent, Need::optional)
+                            .number("opening", out.opening, MemberNeed::required)
+                            .number("rated_opening", out.rated_opening, MemberNeed::required)
+                            .number("owner_epoch", out.owner_epoch, MemberNeed::required)
+                            .id("owner", out.owner, MemberNeed::optional)
+                            .number("owned_since", out.owned_since, MemberNeed::required)
+                            .id("agent", out.agent, MemberNeed::optional)
                             .number("visitor_delivered", out.marks.visitor_delivered)
                             .number("visitor_read", out.marks.visitor_read)
                             .number("agent_delivered", out.marks.agent_delivered)
                             .number("agent_read", out.marks.agent_read)
-                            .id("marked_by", out.marks.marked_by, Need::optional)
+                            .id("marked_by", out.marks.marked_by, MemberNeed::optional)
                             .number("first_seq", out.first_seq)
                             .number("opened_at", out.opened_at)
                             .number("closed_at", out.closed_at)
@@ -359,7 +359,7 @@ Status RecordReader::read(std::string_view payload, KnownMessages& out) {
   const Status status = Members(*object, "")
                             .id("conversation", out.conversation)
                             .word("kind", out.kind, PartyKind::system)
-                            .id("sender", out.sender, Need::optional)
+                            .id("sender", out.sender, MemberNeed::optional)
                             .list("messages", impl_->messages, &read_element)
                             .status();
   out.messages = impl_->messages;

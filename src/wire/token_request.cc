@@ -40,7 +40,7 @@ bool read_role(const Element& value, Role& out) {
   return false;
 }
 
-bool read_groups(const Element& value, std::vector<std::string>& out) {
+bool read_agent_groups(const Element& value, std::vector<std::string>& out) {
   simdjson::dom::array items;
   if (value.get_array().get(items) != simdjson::SUCCESS) return false;
   for (const Element item : items) {
@@ -54,7 +54,7 @@ bool read_field(std::string_view key, const Element& value, TokenRequest& out) {
   if (key == "id") return read_id(value, out.id);
   if (key == "site") return read_id(value, out.site);
   if (key == "name") return read_string(value, out.name, kNameBytesMax);
-  if (key == "groups") return read_groups(value, out.groups);
+  if (key == "groups") return read_agent_groups(value, out.groups);
   if (key == "open") return value.get_bool().get(out.open) == simdjson::SUCCESS;
   if (key == "ttl_s") return read_number(value, 1, kTokenTtlSecondsMax, out.ttl_s);
   if (key == "capacity") return read_number(value, 0, kCapacityMax, out.capacity.emplace());

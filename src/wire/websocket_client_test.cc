@@ -7,7 +7,7 @@
 namespace taut::wire {
 namespace {
 
-using Kind = WsUpgradeAnswer::Kind;
+using AnswerKind = WsUpgradeAnswer::Kind;
 
 constexpr std::string_view kKey = "dGhlIHNhbXBsZSBub25jZQ==";
 
@@ -31,11 +31,12 @@ TEST(WsUpgrade, IsAcceptedByTheServersOwnAnswer) {
     ASSERT_TRUE(check_ws_upgrade(parsed.request).accepted);
     const std::string head = write_ws_accept(parsed.request);
     const auto answer = parse_ws_upgrade_answer(head + "\x81", kKey);
-    EXPECT_EQ(answer.kind, Kind::accepted);
+    EXPECT_EQ(answer.kind, AnswerKind::accepted);
     EXPECT_EQ(answer.consumed, head.size());
     EXPECT_EQ(answer.subprotocol, subprotocol);
     for (size_t size = 0; size < head.size(); ++size) {
-      ASSERT_EQ(parse_ws_upgrade_answer(std::string_view(head).substr(0, size), kKey).kind, Kind::need_more);
+      ASSERT_EQ(parse_ws_upgrade_answer(std::string_view(head).substr(0, size), kKey).kind,
+                AnswerKind::need_more);
     }
   }
 }
@@ -48,13 +49,13 @@ TEST(WsUpgrade, CarriesExtraHeaders) {
 TEST(WsUpgrade, RefusesAWrongKeyAnotherStatusAndNoHttp) {
   const auto parsed = parse_http_request(ws_upgrade_request("h", "/", kKey, ""));
   EXPECT_EQ(parse_ws_upgrade_answer(write_ws_accept(parsed.request), "AAAAAAAAAAAAAAAAAAAAAA==").kind,
-            Kind::refused);
+            AnswerKind::refused);
   const auto busy = parse_ws_upgrade_answer(write_http_problem(503, "busy", false), kKey);
-  EXPECT_EQ(busy.kind, Kind::refused);
+  EXPECT_EQ(busy.kind, AnswerKind::refused);
   EXPECT_EQ(busy.status, 503U);
-  EXPECT_EQ(parse_ws_upgrade_answer("SSH-2.0-x\r\n", kKey).kind, Kind::refused);
+  EXPECT_EQ(parse_ws_upgrade_answer("SSH-2.0-x\r\n", kKey).kind, AnswerKind::refused);
   EXPECT_EQ(parse_ws_upgrade_answer("HTTP/1.1 101 " + std::string(kHttpHeadBytesMax, 'x'), kKey).kind,
-            Kind::refused);
+            AnswerKind::refused);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace taut::wire {
 namespace {
 
-using Kind = WsOutcome::Kind;
+using WsKind = WsOutcome::Kind;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -33,10 +33,10 @@ std::string close_frame(int code, std::string_view reason = {}) {
 }
 
 WsSeen message(WsOpcode opcode, std::string bytes) {
-  return {Kind::message, opcode, CloseCode::none, std::move(bytes)};
+  return {WsKind::message, opcode, CloseCode::none, std::move(bytes)};
 }
 WsSeen control(WsOpcode opcode, std::string bytes, CloseCode code = CloseCode::none) {
-  return {Kind::control, opcode, code, std::move(bytes)};
+  return {WsKind::control, opcode, code, std::move(bytes)};
 }
 
 WsFeed feed_whole(std::string_view bytes) {
@@ -78,7 +78,7 @@ TEST(WsDecoder, FindsAWholeMessageInPlaceInOneCall) {
   bytes.append(kReadablePadding, '\0');
   WsDecoder decoder(WsDecoder::Peer::client);
   const auto outcome = decoder.next(std::span(bytes).first(bytes.size() - kReadablePadding));
-  EXPECT_EQ(outcome.kind, Kind::message);
+  EXPECT_EQ(outcome.kind, WsKind::message);
   EXPECT_EQ(outcome.text(), "hello");
   EXPECT_EQ(outcome.payload.data(), bytes.data() + 6);
   EXPECT_EQ(outcome.consumed, 11U);
