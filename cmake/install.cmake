@@ -6,6 +6,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+set_source_files_properties(src/core/allocation_counter.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 add_library(taut_engine STATIC
             $<TARGET_OBJECTS:taut_base>
             $<FILTER:$<TARGET_OBJECTS:taut_core>,EXCLUDE,allocation_counter>)

@@ -9,6 +9,8 @@
 # they share one, and what is slow to set up.
 # A test program's own files are compiled with TAUT_TEST_FLAGS behind the preset's: what a test tests is optimised as
 # the preset says, its own statements need no optimiser, which takes longer for them than for all that they test.
+# The sanitizers' presets are unity builds: some files at a time are compiled as one, which takes a third of the time. So
+# names in anonymous namespaces are unique within a module, its tests included. These presets have no benches.
 # A folder that does not exist yet, or has no sources, is skipped.
 
 find_package(GTest REQUIRED)
@@ -35,6 +37,11 @@ function(taut_module name)
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
   list(FILTER nocompile INCLUDE REGEX "_nocompile\\.cc$")
   list(FILTER sources EXCLUDE REGEX "_(test|bench|fuzz|nocompile)\\.cc$")
+
+  # What counts allocations replaces `operator new`, and so does a sanitizer.
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    list(FILTER tests EXCLUDE REGEX "_?allocations?_test\\.cc$")
+  endif()
 
   set(links taut_options ${M_LIBRARIES})
   foreach(dep ${M_DEPENDS})
@@ -67,13 +74,13 @@ function(taut_module name)
     if(M_TOGETHER)
       set(alone TEST_FILTER "-${M_TOGETHER}")
     endif()
-    gtest_discover_tests(${name}_test ${alone} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${name})
+    gtest_discover_tests(${name}_test ${alone} DISCOVERY_TIMEOUT 600 PROPERTIES TIMEOUT 300 LABELS ${name})
     if(M_TOGETHER)
       add_test(NAME ${name}.together COMMAND ${name}_test --gtest_filter=${M_TOGETHER})
       set_tests_properties(${name}.together PROPERTIES TIMEOUT 300 LABELS ${name})
     endif()
   endif()
-  if(benches)
+  if(benches AND NOT CMAKE_UNITY_BUILD)
     add_executable(${name}_bench ${benches})
     target_link_libraries(${name}_bench PRIVATE taut_${name} benchmark::benchmark benchmark::benchmark_main)
   endif()

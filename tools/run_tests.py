@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The whole test, behind `./dev test [--long] [FILTER]`: stages one after the other, a table and one line at the end.
 
-Each stage is a function that returns its counts. A stage uses all cores by itself, so stages do not overlap. Logs stay in
-.cache/log; a failed stage shows the end of its own.
+Each stage is a function that returns its counts. Behind the release build the other presets are built meanwhile, at idle
+priority: they get what the stages, which wait much, leave of the cores. Logs stay in .cache/log; a failed stage shows the
+end of its own.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / ".cache" / "log"
 CORES = os.cpu_count() or 1
-FUZZ_SECONDS = 30  # per target; two targets at a time on two cores
+FUZZ_SECONDS = 15  # per target; two targets at a time on two cores
 FUZZ_SECONDS_LONG = 900
 SIMULATED_WORLDS = 60  # twice: fixed seeds and fresh ones; together some 30 s on one core
 SIMULATED_STEPS = 20_000
@@ -37,6 +38,8 @@ SANITIZERS = {
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
 }
+
+running = set()  # process groups that run() started and nobody ended
 
 
 @dataclass
@@ -78,6 +81,7 @@ def run(name, command, env=None, progress=None, cwd=ROOT, seconds=STAGE_SECONDS_
                                    errors="replace", start_new_session=True)
         hung = threading.Timer(seconds, lambda: os.killpg(process.pid, 9))
         hung.start()
+        running.add(process.pid)
         try:
             for line in process.stdout:
                 log.write(line)
@@ -85,9 +89,7 @@ def run(name, command, env=None, progress=None, cwd=ROOT, seconds=STAGE_SECONDS_
                 if progress:
                     progress.show(line)
             code = process.wait()
-        except KeyboardInterrupt:
-            os.killpg(process.pid, 15)
-            raise
+            running.discard(process.pid)
         finally:
             hung.cancel()
     if code == -9:
@@ -118,15 +120,52 @@ def prefix_of(preset):
 # -- stages -------------------------------------------------------------------------------------------------------
 
 
+def build_command(preset):
+    return [*prefix_of(preset), "./dev", "build", preset]
+
+
 def build(preset):
     def stage(options, progress):
         name = f"build-{preset}"
-        code, output = run(name, [*prefix_of(preset), "./dev", "build", preset], progress=progress)
+        code, output = run(name, build_command(preset), progress=progress)
         if code:
             complain(name, output)
         return Counts(int(code == 0), int(code != 0))
 
     return stage
+
+
+class BuildsMeanwhile:
+    """Builds presets one after the other in a thread of its own, at idle priority."""
+
+    def __init__(self, presets):
+        self.presets = presets
+        self.pool = ThreadPoolExecutor(1)
+        self.builds = {}
+
+    def start(self):
+        self.builds = {preset: self.pool.submit(self._build, preset) for preset in self.presets}
+
+    @staticmethod
+    def _build(preset):
+        started = time.monotonic()
+        code, output = run(f"build-{preset}", ["chrt", "--idle", "0", *build_command(preset)])
+        return code, output, time.monotonic() - started
+
+    def wait_for(self, preset):
+        def stage(options, progress):
+            code, output, seconds = self.builds[preset].result()
+            if code:
+                complain(f"build-{preset}", output)
+            return Counts(int(code == 0), int(code != 0), f"{seconds:.0f} s, beside other stages; waited for it")
+
+        return stage
+
+    def stop(self):
+        self.pool.shutdown(wait=False, cancel_futures=True)
+
+
+meanwhile = BuildsMeanwhile(("debug", "asan", "tsan", "fuzz"))
 
 
 def unit_tests(preset):
@@ -290,13 +329,13 @@ STAGES = [
     ("unit tests, release", unit_tests("release"), "build release", True),
     ("simulation", simulation, "build release", False),
     ("black box, release", black_box("release", ["client", "blackbox"]), "build release", True),
-    ("build debug", build("debug"), None, True),
+    ("build debug", meanwhile.wait_for("debug"), None, True),
     ("unit tests, debug", unit_tests("debug"), "build debug", True),
-    ("build asan", build("asan"), None, True),
+    ("build asan", meanwhile.wait_for("asan"), None, True),
     ("unit tests, asan + ubsan", unit_tests("asan"), "build asan", True),
-    ("build tsan", build("tsan"), None, True),
+    ("build tsan", meanwhile.wait_for("tsan"), None, True),
     ("unit tests, tsan", unit_tests("tsan"), "build tsan", True),
-    ("build fuzz", build("fuzz"), None, True),
+    ("build fuzz", meanwhile.wait_for("fuzz"), None, True),
     ("fuzz", fuzz, "build fuzz", True),
     ("micro benches", micro_benches, "build release", False),
     ("chat bench", comparison("chat"), "build release", False),
@@ -310,15 +349,9 @@ LONG_STAGES = [
 ]
 
 
-def main():
-    parser = argparse.ArgumentParser(prog="./dev test", description="Runs everything that can fail.")
-    parser.add_argument("filter", nargs="?", default="", help="regular expression on test names")
-    parser.add_argument("--long", action="store_true", help="15 minutes per fuzz target, tidy over all files")
-    options = parser.parse_args()
-
-    # Asked to end: as with Ctrl-C, the running stage ends too.
-    signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
-    progress, results, begin = Progress(), {}, time.monotonic()
+def run_stages(options):
+    """{name: (counts, seconds)} of each stage."""
+    progress, results = Progress(), {}
     for name, stage, needs, filtered in STAGES + (LONG_STAGES if options.long else []):
         if options.filter and not filtered:
             continue
@@ -331,7 +364,27 @@ def main():
         seconds = time.monotonic() - started
         results[name] = (counts, seconds)
         print(f"  {counts.passed} passed, {counts.failed} failed in {seconds:.0f} s {counts.note and f'({counts.note})'}", flush=True)
+        if name == "build release":
+            meanwhile.start()
+    return results
 
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev test", description="Runs everything that can fail.")
+    parser.add_argument("filter", nargs="?", default="", help="regular expression on test names")
+    parser.add_argument("--long", action="store_true", help="15 minutes per fuzz target, tidy over all files")
+    options = parser.parse_args()
+
+    # Asked to end: as with Ctrl-C, what runs ends too.
+    signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    begin = time.monotonic()
+    try:
+        results = run_stages(options)
+    except KeyboardInterrupt:
+        meanwhile.stop()
+        for group in list(running):
+            os.killpg(group, signal.SIGTERM)
+        return 130
     passed = sum(counts.passed for counts, _ in results.values())
     failed = sum(counts.failed for counts, _ in results.values())
     print(f"\n{'stage':28} {'passed':>7} {'failed':>7} {'seconds':>8}")
