@@ -37,6 +37,8 @@ constexpr std::array<Kind, kActionKinds> kKinds{{
     {"transfer", 150},
     {"history", 600},
     {"list", 100},
+    {"block", 15},
+    {"administer", 200},
     {"cut", 350, true},
     {"half_open", 60, true},
     {"stall_disk", 40, true},

@@ -32,6 +32,8 @@ enum class ActionKind : uint8_t {
   transfer,
   history,
   list,
+  block,
+  administer,
   // faults
   cut,
   half_open,
@@ -50,7 +52,7 @@ enum class ActionKind : uint8_t {
   // all at rest, then what must be true is looked at
   settle,
 };
-inline constexpr uint32_t kActionKinds = 36;
+inline constexpr uint32_t kActionKinds = 38;
 
 /// `dice` is the seed of everything that the step leaves to chance, so a list with some actions taken out is
 /// a run, too.

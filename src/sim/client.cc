@@ -26,8 +26,8 @@ std::string counted(std::string_view name, uint64_t value) {
 
 }  // namespace
 
-Client::Client(Person person, std::vector<std::string> groups, Oracle& oracle, uint64_t& hash)
-    : person_(std::move(person)), groups_(std::move(groups)), oracle_(oracle), hash_(hash) {}
+Client::Client(Person person, std::vector<std::string> groups, Oracle& oracle, Blocks& blocks, uint64_t& hash)
+    : person_(std::move(person)), groups_(std::move(groups)), oracle_(oracle), blocks_(blocks), hash_(hash) {}
 
 std::string Client::sender() const {
   return std::string(role_name(person_.role)) + " " + person_.id;
@@ -49,6 +49,7 @@ bool Client::connect(const Address& address, bool from_the_beginning) {
   if (link_.connected() || !link_.connect(address)) return false;
   welcomed_ = false;
   last_reading_ = from_the_beginning;
+  hello_ = blocks_.now();
   say(wire::ClientType::hello, {}, say_hello_payload(from_the_beginning));
   return true;
 }
@@ -79,6 +80,7 @@ void Client::disconnected() {
   waiting_.clear();
   waiting_sends_.clear();
   waiting_pages_.clear();
+  waiting_blocks_.clear();
   acked_here_.clear();
   for (auto& [conversation, known] : readers_) known.disconnected();
 }
@@ -157,6 +159,8 @@ std::string Client::act(ActionKind kind, Dice& dice, const std::vector<std::stri
       return visitor ? std::string() : transfer(dice, agents);
     case ActionKind::history:
       return history(dice);
+    case ActionKind::block:
+      return visitor ? std::string() : block(dice);
     case ActionKind::list: {
       if (visitor) return {};
       const std::string everything;
@@ -275,6 +279,15 @@ std::string Client::take(Dice& dice) {
   return request(wire::ClientType::take, &conversation, {});
 }
 
+std::string Client::block(Dice& dice) {
+  const std::string* conversation = any(dice, false, true);
+  if (conversation == nullptr) return {};
+  const auto seconds = static_cast<uint32_t>(1 + dice.below(kBlockSecondsMax));
+  std::string said = request(wire::ClientType::block, conversation, counted("seconds", seconds));
+  waiting_blocks_.emplace(last_ref_, blocks_.asked(visitors_[*conversation], seconds));
+  return said;
+}
+
 std::string Client::transfer(Dice& dice, const std::vector<std::string>& agents) {
   const std::string* conversation = any(dice, false, true);
   const std::string to =
@@ -291,6 +304,7 @@ size_t Client::owned() const {
 
 void Client::check_at_rest() const {
   if (!live()) return;
+  if (person_.role == Role::visitor) blocks_.has_connection(person_.id);
   if (person_.role == Role::agent && owned() <= person_.capacity) oracle_.within_capacity(person_.id);
   for (const auto& [ref, type] : waiting_) {
     return oracle_.complain("every request is answered", name() + "'s " + std::string(wire::name_of(type)) +

@@ -11,6 +11,7 @@
 
 #include "base/identity.h"
 #include "sim/action.h"
+#include "sim/blocks.h"
 #include "sim/dice.h"
 #include "sim/link.h"
 #include "sim/oracle.h"
@@ -33,8 +34,8 @@ struct Person {
 /// client_msg_id. An agent speaks only where it has been told that it owns the conversation. One thread.
 class Client {
  public:
-  /// The oracle outlives it. `hash` takes all that it is told.
-  Client(Person person, std::vector<std::string> groups, Oracle& oracle, uint64_t& hash);
+  /// The references outlive it. `hash` takes all that it is told.
+  Client(Person person, std::vector<std::string> groups, Oracle& oracle, Blocks& blocks, uint64_t& hash);
 
   [[nodiscard]] const Person& person() const { return person_; }
   [[nodiscard]] std::string name() const { return person_.id + "/" + person_.device; }
@@ -107,6 +108,7 @@ class Client {
                                     std::string_view fields);
   [[nodiscard]] std::string history(Dice& dice);
   [[nodiscard]] std::string take(Dice& dice);
+  [[nodiscard]] std::string block(Dice& dice);
   [[nodiscard]] std::string transfer(Dice& dice, const std::vector<std::string>& agents);
 
   // being told
@@ -123,6 +125,9 @@ class Client {
   void judge_page(std::string_view conversation, uint64_t asked_before, uint64_t first, uint64_t last,
                   bool more);
   void told_list(std::string_view object);
+  void told_welcome();
+  void told_ok(std::string_view object);
+  void told_bye(std::string_view object);
   void answered(std::string_view object);
   void judge(std::string_view conversation, std::string_view complaint);
   [[nodiscard]] std::string sender() const;
@@ -133,11 +138,13 @@ class Client {
   const Person person_;
   const std::vector<std::string> groups_;
   Oracle& oracle_;
+  Blocks& blocks_;
   uint64_t& hash_;
   Link link_;
   bool writes_down_ = false;
   std::string heard_;
   bool welcomed_ = false;
+  Blocks::Moment hello_;  ///< of this connection
   bool last_reading_ = false;
   std::map<std::string, Reader, std::less<>> readers_;
   std::map<std::string, Topic, std::less<>> topics_;
@@ -147,6 +154,7 @@ class Client {
   std::map<uint32_t, wire::ClientType> waiting_;   ///< requests without an answer, by ref
   std::map<uint32_t, std::string> waiting_sends_;  ///< client_msg_id
   std::map<uint32_t, uint64_t> waiting_pages_;  ///< the item before which history was asked for; 0: the end
+  std::map<uint32_t, Blocks::Order> waiting_blocks_;
   std::set<std::string, std::less<>> acked_here_;  ///< accepted on this connection, client_msg_id
   std::vector<std::string> seen_waiting_;          ///< agents: conversations in the last list
   uint32_t last_ref_ = 0;

@@ -68,6 +68,22 @@ void Client::judge(std::string_view conversation, std::string_view complaint) {
                    name() + ", " + std::string(conversation) + ": " + std::string(complaint));
 }
 
+void Client::told_welcome() {
+  welcomed_ = true;
+  if (person_.role == Role::visitor) blocks_.let_in(person_.id, hello_);
+}
+
+void Client::told_bye(std::string_view object) {
+  if (!welcomed_ && number_field(object, "code") == static_cast<uint64_t>(wire::CloseCode::blocked))
+    blocks_.kept_out(person_.id, hello_);
+}
+
+void Client::told_ok(std::string_view object) {
+  const auto of_block = waiting_blocks_.find(static_cast<uint32_t>(number_field(object, "ref")));
+  if (of_block != waiting_blocks_.end()) blocks_.answered(of_block->second);
+  answered(object);
+}
+
 /// Answers to a request carry its ref.
 void Client::answered(std::string_view object) {
   const auto ref = static_cast<uint32_t>(number_field(object, "ref"));
@@ -75,13 +91,13 @@ void Client::answered(std::string_view object) {
     oracle_.complain("every request is answered once", name() + ": " + std::string(object));
   waiting_sends_.erase(ref);
   waiting_pages_.erase(ref);
+  waiting_blocks_.erase(ref);
 }
 
 void Client::told(wire::ServerType type, std::string_view conversation, std::string_view object) {
   switch (type) {
     case wire::ServerType::welcome:
-      welcomed_ = true;
-      return;
+      return told_welcome();
     case wire::ServerType::opened:
       answered(object);
       topic(conversation).closed = false;
@@ -106,17 +122,18 @@ void Client::told(wire::ServerType type, std::string_view conversation, std::str
     case wire::ServerType::gap:
       return told_gap(conversation, object);
     case wire::ServerType::ok:
-      return answered(object);
+      return told_ok(object);
     case wire::ServerType::error:
       return told_error(conversation, object);
     case wire::ServerType::receipt:
       if (text_field(field(object, "by"), "id").empty())
         oracle_.complain("receipts say whose they are", name() + ": " + std::string(object));
       return;
+    case wire::ServerType::bye:
+      return told_bye(object);
     case wire::ServerType::pong:  // the server pings in this carrier with the client's own ping
     case wire::ServerType::queue:
     case wire::ServerType::typing:
-    case wire::ServerType::bye:
     case wire::ServerType::replies:
       return;
   }

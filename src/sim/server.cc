@@ -77,15 +77,16 @@ Status Server::start(uint32_t shards, uint64_t hash_seed, uint64_t seed) {
   listen();
   Dice dice(seed);
   for (ShardId id = 0; id < layout_.members(); ++id) {
-    if (id == layout_.http_service()) continue;
     const ShardId patient = id < shards ? layout_.committer() : kNobody;
     members_.push_back(std::make_unique<Member>(id, dice.next(), clock_, *mesh_, patient));
   }
   std::vector<gateway::Beginning> beginnings = gateway::beginnings_of(journal_->take_recovered(), layout_);
   for (ShardId id = 0; id < shards; ++id) metrics_.push_back(std::make_unique<gateway::GatewayMetrics>());
-  members_[shards]->shard.begin(journal_->committer());
-  members_[shards + 1]->shard.begin(journal_->compactor());
-  members_[shards + 2]->shard.begin(*archive_);
+  administrator_ = std::make_unique<Administrator>(layout_);
+  members_[layout_.http_service()]->shard.begin(*administrator_);
+  members_[layout_.committer()]->shard.begin(journal_->committer());
+  members_[layout_.compactor()]->shard.begin(journal_->compactor());
+  members_[layout_.archive()]->shard.begin(*archive_);
   for (ShardId id = 0; id < shards; ++id) {
     programs_.push_back(std::make_unique<gateway::ChatProgram>(
         settings_, rules_, secrets_, layout_,
@@ -97,19 +98,23 @@ Status Server::start(uint32_t shards, uint64_t hash_seed, uint64_t seed) {
 }
 
 bool Server::turn(uint32_t shard) {
-  return members_[shard]->shard.turn(*programs_[shard]);
+  return turn(shard, *programs_[shard]);
 }
 
 bool Server::turn_committer() {
-  return members_[layout_.chat_shards]->shard.turn(journal_->committer());
+  return turn(layout_.committer(), journal_->committer());
 }
 
 bool Server::turn_compactor() {
-  return members_[layout_.chat_shards + 1]->shard.turn(journal_->compactor());
+  return turn(layout_.compactor(), journal_->compactor());
 }
 
 bool Server::turn_archive() {
-  return members_[layout_.chat_shards + 2]->shard.turn(*archive_);
+  return turn(layout_.archive(), *archive_);
+}
+
+bool Server::turn_administrator() {
+  return turn(layout_.http_service(), *administrator_);
 }
 
 uint64_t Server::undurable_bytes() const {
@@ -131,13 +136,14 @@ bool Server::all_stopped() const {
 void Server::settle(int rounds) {
   for (int round = 0; round < rounds; ++round) {
     for (uint32_t id = 0; id < shards(); ++id) members_[id]->shard.settle(*programs_[id]);
-    members_[shards() + 2]->shard.settle(*archive_);
+    members_[layout_.archive()]->shard.settle(*archive_);
+    members_[layout_.http_service()]->shard.settle(*administrator_);
   }
 }
 
 bool Server::stop() {
   leaving_.store(1);
-  members_[shards() + 2]->shard.request_stop();
+  members_[layout_.archive()]->shard.request_stop();
   for (uint32_t id = 0; id < shards(); ++id) members_[id]->shard.request_stop();
   for (int round = 0; !all_stopped(); ++round) {
     if (round == kStopRounds) end_process("the simulated server does not stop");
@@ -148,12 +154,13 @@ bool Server::stop() {
   }
   settle(kSettleRounds);
   gateway::Committer& committer = journal_->committer();
-  Member& writer = *members_[shards()];
+  Member& writer = *members_[layout_.committer()];
   writer.shard.request_stop();
   while (!committer.stopped()) writer.shard.turn(committer);
   writer.shard.settle(committer);
   settle(kSettleRounds);
   const bool clean = !refusing();
+  administrator_.reset();
   archive_.reset();
   journal_.reset();
   programs_.clear();

@@ -19,6 +19,7 @@
 #include "gateway/group_rules.h"
 #include "gateway/journal_service.h"
 #include "gateway/settings.h"
+#include "sim/administrator.h"
 #include "sim/link.h"
 #include "sim/seeded_poller.h"
 #include "sim/sim_clock.h"
@@ -27,7 +28,7 @@
 namespace taut::sim {
 
 /// From start() to stop() one life of the process: chat shards, committer, compactor and archive with a mesh
-/// of their own. There is no HTTP service: nobody asks it anything. One thread.
+/// of their own. An Administrator has the place of the HTTP service. One thread.
 class Server {
  public:
   /// All references outlive it. The settings name a data directory.
@@ -52,6 +53,8 @@ class Server {
   bool turn_committer();
   bool turn_compactor();
   bool turn_archive();
+  bool turn_administrator();
+  [[nodiscard]] Administrator& administrator() { return *administrator_; }
   /// The history has all that is durable.
   [[nodiscard]] bool history_is_whole() const {
     return archive_metrics_->position.load() == journal_->metrics().durable.load();
@@ -75,6 +78,7 @@ class Server {
   };
 
   void listen();
+  [[nodiscard]] bool turn(ShardId id, ShardProgram& program) { return members_[id]->shard.turn(program); }
   [[nodiscard]] bool all_stopped() const;
   void settle(int rounds);
 
@@ -90,11 +94,12 @@ class Server {
   Cell leaving_;
   gateway::Layout layout_;
   std::unique_ptr<Mesh> mesh_;
-  std::vector<std::unique_ptr<Member>> members_;  ///< chat shards, committer, compactor, archive
+  std::vector<std::unique_ptr<Member>> members_;  ///< as the layout says
   std::vector<std::unique_ptr<gateway::GatewayMetrics>> metrics_;
   std::unique_ptr<gateway::JournalService> journal_;
   std::unique_ptr<gateway::ArchiveMetrics> archive_metrics_;
   std::unique_ptr<gateway::Archive> archive_;
+  std::unique_ptr<Administrator> administrator_;
   std::vector<std::unique_ptr<gateway::ChatProgram>> programs_;
 };
 

@@ -58,6 +58,7 @@ World::World(uint64_t seed)
       settings_(settings_of(Dice(seed))),
       secrets_(make_secrets()),
       oracle_(settings_.mode == wire::Durability::durable_before_deliver),
+      blocks_(oracle_, clock_),
       server_(clock_, files_, store_, settings_, secrets_) {
   Dice dice(seed);
   TAUT_ASSERT(files_.create_directory(settings_.data).has_value());
@@ -80,6 +81,8 @@ void World::add_people(Dice& dice) {
       claims.group_count = dice.one_in(3) ? 1 : 2;
       claims.group_ids = {settings_.groups[0], settings_.groups[1]};
       agents_.push_back(id);
+    } else {
+      visitors_.push_back(id);
     }
     const std::string token = signer.sign(claims);
     for (uint32_t i = 1; i <= devices; ++i) {
@@ -88,7 +91,8 @@ void World::add_people(Dice& dice) {
                     .device = "d" + std::to_string(i),
                     .token = token,
                     .capacity = claims.capacity.value_or(0)};
-      clients_.push_back(std::make_unique<Client>(std::move(person), settings_.groups, oracle_, hash_));
+      clients_.push_back(
+          std::make_unique<Client>(std::move(person), settings_.groups, oracle_, blocks_, hash_));
     }
   };
   const uint64_t agents = 2 + dice.below(3);
@@ -130,6 +134,8 @@ std::string World::end_life(bool clean, MemoryFileSystem::Crash crash, Dice& dic
   }
   const bool was_clean = clean && written && !files_.stopped();
   oracle_.ended(was_clean);
+  blocks_.ended(was_clean);
+  ordered_.reset();
   heal();
   files_.restart(was_clean ? MemoryFileSystem::Crash::process : crash);
   if (!was_clean && crash == MemoryFileSystem::Crash::power) store_.lose_power();
@@ -155,7 +161,8 @@ std::string World::apply(const Action& action) {
   hash_ = (hash_ ^ action.dice ^ static_cast<uint64_t>(action.kind)) * 0x100'0000'01B3ULL;
   if (!server_.runs()) return {};
   std::string did;
-  if (action.kind <= ActionKind::connect || action.kind == ActionKind::settle) {
+  if (action.kind <= ActionKind::connect || action.kind == ActionKind::settle ||
+      action.kind == ActionKind::administer) {
     did = apply_machine(action, dice);
   } else if (action.kind >= ActionKind::cut) {
     did = apply_fault(action.kind, dice);
@@ -203,6 +210,8 @@ std::string World::apply_machine(const Action& action, Dice& dice) {
       return pass_time(dice);
     case ActionKind::connect:
       return connect(dice);
+    case ActionKind::administer:
+      return administer(dice);
     default:
       settle(dice);
       return "all come to rest";
@@ -230,6 +239,33 @@ std::string World::pass_time(Dice& dice) {
 std::string World::connect(Dice& dice) {
   Client& client = *dice.pick(clients_);
   return client.connect(server_.address()) ? client.name() + " connects" : std::string();
+}
+
+bool World::administrator_turns() {
+  const bool worked = server_.turn_administrator();
+  if (ordered_ && server_.administrator().idle()) {
+    blocks_.answered(*ordered_);
+    ordered_.reset();
+  }
+  return worked;
+}
+
+void World::order(const std::string& visitor, uint32_t seconds) {
+  ordered_ = blocks_.asked(visitor, seconds);
+  server_.administrator().order(visitor, seconds);
+  administrator_turns();
+}
+
+/// Hears the answer to its last order, or gives another one.
+std::string World::administer(Dice& dice) {
+  if (ordered_) return administrator_turns() ? "turn of the administrator" : std::string();
+  if (!dice.one_in(8)) return {};
+  const std::string& visitor = dice.pick(visitors_);
+  const auto seconds = static_cast<uint32_t>(dice.one_in(2) ? 0 : 1 + dice.below(kBlockSecondsMax));
+  order(visitor, seconds);
+  return "the administrator " + (seconds == 0
+                                     ? "lets " + visitor + " in"
+                                     : "blocks " + visitor + " for " + std::to_string(seconds) + " s");
 }
 
 std::string World::apply_fault(ActionKind kind, Dice& dice) {
@@ -269,6 +305,7 @@ std::string World::apply_fault(ActionKind kind, Dice& dice) {
     case ActionKind::clock_jump: {
       const int64_t ms = static_cast<int64_t>(dice.below(7'200'000)) - 3'600'000;
       clock_.jump_ms(ms);
+      blocks_.clock_jumped();
       return "the clock on the wall jumps by " + std::to_string(ms) + " ms";
     }
     case ActionKind::crash_in_a_write:
@@ -302,6 +339,7 @@ bool World::everybody_turns() {
   for (uint32_t id = 0; id < server_.shards(); ++id) server_.turn(id);
   worked |= server_.turn_committer();
   server_.turn_archive();
+  worked |= administrator_turns();
   for (const auto& client : clients_) worked |= client->deliver_down(kAll);
   return worked;
 }
@@ -330,6 +368,7 @@ void World::settle(Dice& /*dice*/) {
                      std::to_string(server_.undurable_bytes()) + " bytes are not durable on a healthy disk");
   }
   for (const auto& client : clients_) client->check_at_rest();
+  blocks_.at_rest();
   if (server_.bytes_in_use() > kMemoryBytesMax)
     oracle_.complain("memory is bounded",
                      std::to_string(server_.bytes_in_use()) + " bytes are in use at rest");
@@ -353,6 +392,16 @@ void World::read_all_again(Dice& dice) {
   crashes_ = std::min(crashes_, kCrashesMax - 1);
   static_cast<void>(end_life(false, MemoryFileSystem::Crash::power, dice));
   if (!server_.runs() || violation()) return;
+  const std::vector<Client*> readers = last_readers();
+  let_in(readers);
+  read_older(readers);
+  for (Client* client : readers) {
+    if (!client->live()) return oracle_.complain("who comes back is let in", client->name() + " is not");
+    client->finish_last_reading();
+  }
+}
+
+std::vector<Client*> World::last_readers() {
   std::vector<Client*> readers;
   for (const auto& client : clients_) {
     if (client->person().role != Role::visitor) continue;
@@ -369,13 +418,20 @@ void World::read_all_again(Dice& dice) {
       if (owner != readers.end()) (*owner)->know(conversation);
     }
   }
+  return readers;
+}
+
+/// Who is still blocked after the last start is seen to be, and let in then.
+void World::let_in(const std::vector<Client*>& readers) {
   for (Client* client : readers) client->connect(server_.address(), true);
   static_cast<void>(rest());
-  read_older(readers);
   for (Client* client : readers) {
-    if (!client->live()) return oracle_.complain("who comes back is let in", client->name() + " is not");
-    client->finish_last_reading();
+    if (client->live()) continue;
+    order(client->person().id, 0);
+    static_cast<void>(rest());
+    client->connect(server_.address(), true);
   }
+  static_cast<void>(rest());
 }
 
 void World::read_older(const std::vector<Client*>& readers) {

@@ -11,6 +11,7 @@
 #include "base/memory_files.h"
 #include "gateway/settings.h"
 #include "sim/action.h"
+#include "sim/blocks.h"
 #include "sim/client.h"
 #include "sim/oracle.h"
 #include "sim/server.h"
@@ -47,6 +48,9 @@ class World {
   static constexpr uint32_t kCrashesMax = 50;
 
   void read_all_again(Dice& dice);
+  /// One device of each visitor, which knows all that anybody knows of the visitor's conversations.
+  [[nodiscard]] std::vector<Client*> last_readers();
+  void let_in(const std::vector<Client*>& readers);
   /// What the readers' memory no longer has, page by page.
   void read_older(const std::vector<Client*>& readers);
   [[nodiscard]] std::string what_they_heard();
@@ -57,6 +61,9 @@ class World {
   [[nodiscard]] std::string pass_time(Dice& dice);
   [[nodiscard]] std::string connect(Dice& dice);
   [[nodiscard]] std::string storm(Dice& dice);
+  [[nodiscard]] std::string administer(Dice& dice);
+  void order(const std::string& visitor, uint32_t seconds);
+  bool administrator_turns();
   [[nodiscard]] std::string end_life(bool clean, MemoryFileSystem::Crash crash, Dice& dice);
   void begin_life(Dice& dice);
   void heal();
@@ -74,9 +81,12 @@ class World {
   gateway::Settings settings_;
   auth::Secrets secrets_;
   Oracle oracle_;
+  Blocks blocks_;
   Server server_;
   std::vector<std::unique_ptr<Client>> clients_;
-  std::vector<std::string> agents_;  ///< ids
+  std::vector<std::string> agents_;       ///< ids
+  std::vector<std::string> visitors_;     ///< ids
+  std::optional<Blocks::Order> ordered_;  ///< the administrator waits for the answer
   bool writes_down_ = false;
   bool stalled_ = false;        ///< the disk answers nobody
   bool store_stalled_ = false;  ///< nor does the history's database
