@@ -56,11 +56,18 @@ constexpr std::array<Kind, kActionKinds> kKinds{{
     {"settle", 40},
 }};
 
+/// In fair weather a rest mends nothing, and much is judged at rest.
+constexpr uint32_t kFairRests = 10;
+
+constexpr uint32_t weight_of(size_t kind, Weather weather) {
+  if (weather == Weather::foul) return kKinds[kind].weight;
+  if (static_cast<ActionKind>(kind) == ActionKind::settle) return kFairRests * kKinds[kind].weight;
+  return kKinds[kind].fault ? 0 : kKinds[kind].weight;
+}
+
 constexpr uint32_t total(Weather weather) {
   uint32_t sum = 0;
-  for (const Kind& kind : kKinds) {
-    if (weather == Weather::foul || !kind.fault) sum += kind.weight;
-  }
+  for (size_t kind = 0; kind < kKinds.size(); ++kind) sum += weight_of(kind, weather);
   return sum;
 }
 
@@ -72,10 +79,10 @@ std::string_view name_of(ActionKind kind) {
 
 Action draw(Dice& dice, Weather weather) {
   uint64_t at = dice.below(total(weather));
-  for (size_t i = 0; i < kKinds.size(); ++i) {
-    if (weather == Weather::fair && kKinds[i].fault) continue;
-    if (at < kKinds[i].weight) return {.kind = static_cast<ActionKind>(i), .dice = dice.next()};
-    at -= kKinds[i].weight;
+  for (size_t kind = 0; kind < kKinds.size(); ++kind) {
+    const uint32_t weight = weight_of(kind, weather);
+    if (at < weight) return {.kind = static_cast<ActionKind>(kind), .dice = dice.next()};
+    at -= weight;
   }
   TAUT_UNREACHABLE("a number beyond the sum of the weights");
 }

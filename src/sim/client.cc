@@ -26,8 +26,14 @@ std::string counted(std::string_view name, uint64_t value) {
 
 }  // namespace
 
-Client::Client(Person person, std::vector<std::string> groups, Oracle& oracle, Blocks& blocks, uint64_t& hash)
-    : person_(std::move(person)), groups_(std::move(groups)), oracle_(oracle), blocks_(blocks), hash_(hash) {}
+Client::Client(Person person, std::vector<std::string> groups, Oracle& oracle, Blocks& blocks, Queues& queues,
+               uint64_t& hash)
+    : person_(std::move(person)),
+      groups_(std::move(groups)),
+      oracle_(oracle),
+      blocks_(blocks),
+      queues_(queues),
+      hash_(hash) {}
 
 std::string Client::sender() const {
   return std::string(role_name(person_.role)) + " " + person_.id;
@@ -81,6 +87,9 @@ void Client::disconnected() {
   waiting_sends_.clear();
   waiting_pages_.clear();
   waiting_blocks_.clear();
+  for (const auto& [ref, group] : waiting_opens_) queues_.unanswered(person_.id, group);
+  waiting_opens_.clear();
+  for (auto& [conversation, its] : topics_) its.position = 0;
   acked_here_.clear();
   for (auto& [conversation, known] : readers_) known.disconnected();
 }
@@ -173,9 +182,12 @@ std::string Client::act(ActionKind kind, Dice& dice, const std::vector<std::stri
 
 std::string Client::open(Dice& dice) {
   const std::string nothing;
-  const std::string group = quoted("group", dice.pick(groups_));
-  if (topics_.size() < kConversationsMax && !dice.one_in(3))
-    return request(wire::ClientType::open, &nothing, group);
+  const std::string& group = dice.pick(groups_);
+  if (topics_.size() < kConversationsMax && !dice.one_in(3)) {
+    std::string said = request(wire::ClientType::open, &nothing, quoted("group", group));
+    waiting_opens_[last_ref_] = group;
+    return said;
+  }
   const std::string* closed = any(dice, true, false);
   if (closed == nullptr) return {};
   return request(wire::ClientType::open, closed, {});
@@ -276,6 +288,7 @@ bool Client::ask_older() {
 std::string Client::take(Dice& dice) {
   if (seen_waiting_.empty()) return {};
   const std::string conversation = dice.pick(seen_waiting_);
+  queues_.asks_for(conversation, person_.id);
   return request(wire::ClientType::take, &conversation, {});
 }
 
@@ -325,6 +338,7 @@ void Client::check_at_rest() const {
                                                      std::to_string(known.seq()) + " of " +
                                                      std::to_string(oracle_.last_seq(conversation)));
     }
+    if (person_.role == Role::visitor) queues_.known(conversation, known, its->second.position);
   }
 }
 

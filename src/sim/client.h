@@ -15,6 +15,7 @@
 #include "sim/dice.h"
 #include "sim/link.h"
 #include "sim/oracle.h"
+#include "sim/queues.h"
 #include "sim/reader.h"
 #include "wire/chat_codes.h"
 
@@ -35,7 +36,8 @@ struct Person {
 class Client {
  public:
   /// The references outlive it. `hash` takes all that it is told.
-  Client(Person person, std::vector<std::string> groups, Oracle& oracle, Blocks& blocks, uint64_t& hash);
+  Client(Person person, std::vector<std::string> groups, Oracle& oracle, Blocks& blocks, Queues& queues,
+         uint64_t& hash);
 
   [[nodiscard]] const Person& person() const { return person_; }
   [[nodiscard]] std::string name() const { return person_.id + "/" + person_.device; }
@@ -90,6 +92,7 @@ class Client {
     bool attached = false;  ///< agents: owned, as far as this connection was told
     bool accepted = false;  ///< agents: the offer was answered
     bool closed = false;
+    uint64_t position = 0;  ///< in the queue, as last told; 0: not on this connection
   };
 
   // saying
@@ -126,6 +129,7 @@ class Client {
                   bool more);
   void told_list(std::string_view object);
   void told_welcome();
+  void told_opened(std::string_view conversation, std::string_view object);
   void told_ok(std::string_view object);
   void told_bye(std::string_view object);
   void answered(std::string_view object);
@@ -139,6 +143,7 @@ class Client {
   const std::vector<std::string> groups_;
   Oracle& oracle_;
   Blocks& blocks_;
+  Queues& queues_;
   uint64_t& hash_;
   Link link_;
   bool writes_down_ = false;
@@ -155,6 +160,7 @@ class Client {
   std::map<uint32_t, std::string> waiting_sends_;  ///< client_msg_id
   std::map<uint32_t, uint64_t> waiting_pages_;  ///< the item before which history was asked for; 0: the end
   std::map<uint32_t, Blocks::Order> waiting_blocks_;
+  std::map<uint32_t, std::string> waiting_opens_;  ///< the group
   std::set<std::string, std::less<>> acked_here_;  ///< accepted on this connection, client_msg_id
   std::vector<std::string> seen_waiting_;          ///< agents: conversations in the last list
   uint32_t last_ref_ = 0;

@@ -78,6 +78,28 @@ void Client::told_bye(std::string_view object) {
     blocks_.kept_out(person_.id, hello_);
 }
 
+void Client::told_opened(std::string_view conversation, std::string_view object) {
+  const auto asked = waiting_opens_.find(static_cast<uint32_t>(number_field(object, "ref")));
+  const uint64_t epoch = number_field(object, "epoch");
+  const uint64_t seq = number_field(object, "seq");
+  Topic& its = topic(conversation);
+  its.closed = false;
+  its.position = number_field(object, "position");
+  // It stands for the first item alone; a reopening comes as an item.
+  if (seq == 1) reader(conversation).own(epoch, 1);
+  if (seq == 1 && asked != waiting_opens_.end()) {
+    queues_.told({.conversation = conversation,
+                  .epoch = epoch,
+                  .seq = 1,
+                  .name = "opened",
+                  .group = asked->second,
+                  .agent = {},
+                  .opener = person_.id});
+  }
+  answered(object);
+  oracle_.note_last(conversation, seq);
+}
+
 void Client::told_ok(std::string_view object) {
   const auto of_block = waiting_blocks_.find(static_cast<uint32_t>(number_field(object, "ref")));
   if (of_block != waiting_blocks_.end()) blocks_.answered(of_block->second);
@@ -92,6 +114,7 @@ void Client::answered(std::string_view object) {
   waiting_sends_.erase(ref);
   waiting_pages_.erase(ref);
   waiting_blocks_.erase(ref);
+  waiting_opens_.erase(ref);
 }
 
 void Client::told(wire::ServerType type, std::string_view conversation, std::string_view object) {
@@ -99,11 +122,7 @@ void Client::told(wire::ServerType type, std::string_view conversation, std::str
     case wire::ServerType::welcome:
       return told_welcome();
     case wire::ServerType::opened:
-      answered(object);
-      topic(conversation).closed = false;
-      // It stands for the first item alone; a reopening comes as an item.
-      if (number_field(object, "seq") == 1) reader(conversation).own(number_field(object, "epoch"), 1);
-      return oracle_.note_last(conversation, number_field(object, "seq"));
+      return told_opened(conversation, object);
     case wire::ServerType::ack:
       return told_ack(conversation, object);
     case wire::ServerType::message:
@@ -133,6 +152,8 @@ void Client::told(wire::ServerType type, std::string_view conversation, std::str
       return told_bye(object);
     case wire::ServerType::pong:  // the server pings in this carrier with the client's own ping
     case wire::ServerType::queue:
+      topic(conversation).position = number_field(object, "position");
+      return;
     case wire::ServerType::typing:
     case wire::ServerType::replies:
       return;
@@ -159,6 +180,12 @@ void Client::told_item(std::string_view conversation, std::string_view object, b
       .sender = author,
       .client_msg_id = message ? text_field(object, "client_msg_id") : std::string_view()};
   oracle_.seen(item, person_.role);
+  queues_.told({.conversation = conversation,
+                .epoch = epoch,
+                .seq = seq,
+                .name = event,
+                .group = message ? std::string_view() : text_field(object, "group"),
+                .agent = message ? std::string_view() : text_field(object, "agent")});
   if (last_reading_) oracle_.read_again(item);
   if (!pushed) return;
   Topic& its = topic(conversation);
@@ -231,6 +258,7 @@ void Client::told_gap(std::string_view conversation, std::string_view object) {
   const uint64_t to = number_field(object, "to");
   if (reason == "expired") {
     topic(conversation).expired = to;
+    queues_.incomplete(conversation);
     return judge(conversation, known.gap_expired(from, to));
   }
   if (reason != "ahead") return judge(conversation, "a gap of an epoch that it was told of");

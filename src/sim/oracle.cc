@@ -129,7 +129,8 @@ void Oracle::ended(bool clean) {
     }
   }
   ++life_;
-  crashed_ = !clean;
+  if (clean) return;
+  crashed_ = true;
   checked_.clear();
 }
 

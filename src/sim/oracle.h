@@ -64,8 +64,8 @@ class Oracle {
   void assigned(std::string_view conversation, uint64_t epoch, uint64_t owner_epoch, std::string_view agent);
 
   /// An agent owns so many conversations. Of a torn write an assignment may survive and what made room for
-  /// it, on another shard, may not: after a crash an agent may own more, until it was seen within its
-  /// capacity.
+  /// it, on another shard, may not: after a crash an agent may own more, over clean ends, too, until it was
+  /// seen within its capacity.
   void owns(const std::string& agent, size_t conversations, uint32_t capacity);
   /// At rest.
   void within_capacity(const std::string& agent) { checked_.insert(agent); }
@@ -116,8 +116,8 @@ class Oracle {
   std::map<std::string, Conversation, std::less<>> conversations_;
   const bool durable_first_;
   std::optional<Violation> violation_;
-  std::set<std::string> checked_;  ///< agents whose load was within their capacity in this life
-  bool crashed_ = false;           ///< before this life
+  std::set<std::string> checked_;  ///< agents whose load was within their capacity since the last crash
+  bool crashed_ = false;           ///< ever
   uint64_t life_ = 1;
   uint64_t durable_acks_ = 0;
   uint64_t items_seen_ = 0;

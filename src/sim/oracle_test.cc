@@ -99,6 +99,17 @@ TEST_F(OracleTest, ComplainsOfTwoOwners) {
   EXPECT_EQ(hurt(), "one owner");
 }
 
+TEST_F(OracleTest, AfterACrashAnAgentMayOwnMoreUntilItIsSeenWithinItsCapacityOverCleanEndsToo) {
+  oracle.ended(false);
+  oracle.ended(true);
+  oracle.owns("a", 3, 2);
+  EXPECT_EQ(hurt(), "");
+  oracle.within_capacity("a");
+  oracle.ended(true);
+  oracle.owns("a", 3, 2);
+  EXPECT_EQ(hurt(), "load is at most capacity");
+}
+
 TEST_F(OracleTest, ComplainsWhenADurableItemIsToldToBeGone) {
   ack(1, 1, true);
   oracle.undone("c", 1, 1);

@@ -92,7 +92,7 @@ void World::add_people(Dice& dice) {
                     .token = token,
                     .capacity = claims.capacity.value_or(0)};
       clients_.push_back(
-          std::make_unique<Client>(std::move(person), settings_.groups, oracle_, blocks_, hash_));
+          std::make_unique<Client>(std::move(person), settings_.groups, oracle_, blocks_, queues_, hash_));
     }
   };
   const uint64_t agents = 2 + dice.below(3);
@@ -135,6 +135,7 @@ std::string World::end_life(bool clean, MemoryFileSystem::Crash crash, Dice& dic
   const bool was_clean = clean && written && !files_.stopped();
   oracle_.ended(was_clean);
   blocks_.ended(was_clean);
+  queues_.ended(was_clean);
   ordered_.reset();
   heal();
   files_.restart(was_clean ? MemoryFileSystem::Crash::process : crash);
@@ -369,6 +370,7 @@ void World::settle(Dice& /*dice*/) {
   }
   for (const auto& client : clients_) client->check_at_rest();
   blocks_.at_rest();
+  queues_.at_rest();
   if (server_.bytes_in_use() > kMemoryBytesMax)
     oracle_.complain("memory is bounded",
                      std::to_string(server_.bytes_in_use()) + " bytes are in use at rest");

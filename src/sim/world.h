@@ -82,6 +82,7 @@ class World {
   auth::Secrets secrets_;
   Oracle oracle_;
   Blocks blocks_;
+  Queues queues_{oracle_};
   Server server_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<std::string> agents_;       ///< ids
