@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -388,6 +390,50 @@ TEST_F(ConversationsTest, AResumeWithoutMemoryEndsTheConnectionAndNotTheItems) {
   Line third = connect();
   resume(*record, third, 1);
   EXPECT_EQ(heard(third), (Lines{"event", "event", "event", "event", "event", "resumed"}));
+}
+
+TEST_F(ConversationsTest, AClosedOneIsResumedOnceToItsClosingEventAndNothingFollows) {
+  Line line = connect();
+  const ConversationRecord* record = open(line.session.self);
+  assign(*record);
+  say(*record, from_visitor(line.session.self), "question");
+  say(*record, from_agent(), "answer");  // accepts
+  close(*record, line.session.self);
+  sessions.drop(line.session);
+  here.flush();
+  Line again = connect();
+  resume(*record, again, 1);
+  EXPECT_EQ(heard(again),
+            (Lines{"event", "message question", "event", "message answer", "event", "resumed"}));
+  say(*record, from_agent(), "too late");
+  clock.advance_ns(1'000'000'000);
+  here.turn();
+  EXPECT_EQ(heard(again), Lines{});
+}
+
+TEST_F(ConversationsTest, OneThatIsClosedBetweenTwoPagesOfAResumeEndsWithItsClosingEvent) {
+  Line line = connect();
+  const ConversationRecord* record = open(line.session.self);
+  Lines expected;
+  for (uint32_t i = 0; i < chat::kPageItemsMax + 1; ++i) {
+    const std::string text = "text " + std::to_string(i);
+    say(*record, from_visitor(line.session.self), text);
+    expected.push_back("message " + text);
+  }
+  sessions.drop(line.session);
+  here.flush();
+  Line again = connect();
+  resume(*record, again, 1);
+  const Requester elsewhere = from_visitor(Handle(1, 1, 9));
+  conversations.handle(request(wire::ClientType::close, *record, elsewhere));
+  conversations.continue_work();
+  expected.insert(expected.end(), {"event", "resumed"});
+  Lines lines;
+  for (int turn = 0; turn < 4; ++turn) {
+    std::ranges::copy(heard(again), std::back_inserter(lines));
+    conversations.continue_work();
+  }
+  EXPECT_EQ(lines, expected);
 }
 
 // -- a pool that is full but for the reserve --
