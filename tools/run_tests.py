@@ -32,6 +32,8 @@ STAGE_SECONDS_MAX = 1_800  # a stage that hangs is ended and counts as failed
 QUIET_SECONDS = 30  # without a terminal: one line of progress so often
 TAIL_LINES = 60
 TEST_MS_MAX = 180_000  # one black-box test that hangs becomes a failure
+LONG_TEST_MS_MAX = 900_000
+LONG_KILLS = "200"  # how often the crash test kills the server with --long
 SANITIZED_PATIENCE_MS = "60000"  # what black-box tests wait for before they give up; a sanitizer slows the server 2-15 times
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1",
@@ -263,12 +265,14 @@ def black_box(preset, folders):
                 return Counts(0, 1)
         command = [*prefix_of(preset), "node", "--test", "--test-reporter=tap", "--test-concurrency=1"]
         if "--test-timeout" in subprocess.run(["node", "--help"], capture_output=True, text=True).stdout:
-            command.append(f"--test-timeout={TEST_MS_MAX}")  # Debian 12's Node 18 has none: there the stage's own limit ends a hang
+            command.append(f"--test-timeout={LONG_TEST_MS_MAX if options.long else TEST_MS_MAX}")  # Debian 12's Node 18 has none: there the stage's own limit ends a hang
         if options.filter:
             command.append(f"--test-name-pattern={options.filter}")
         env = {"TAUT_BINARY": str(ROOT / "build" / preset / "taut")}
         if preset != "release":
             env["TAUT_TEST_PATIENCE_MS"] = SANITIZED_PATIENCE_MS
+        elif options.long:
+            env["TAUT_KILLS"] = LONG_KILLS
         counts, again = Counts(), []
         for file in sorted(p for folder in folders for p in (tests / folder).glob("*.test.mjs")):
             passed, failed, output = node_tests(name, [*command, file], env, progress)
@@ -372,7 +376,7 @@ def run_stages(options):
 def main():
     parser = argparse.ArgumentParser(prog="./dev test", description="Runs everything that can fail.")
     parser.add_argument("filter", nargs="?", default="", help="regular expression on test names")
-    parser.add_argument("--long", action="store_true", help="15 minutes per fuzz target, tidy over all files")
+    parser.add_argument("--long", action="store_true", help="15 minutes per fuzz target, 200 kills, tidy over all files")
     options = parser.parse_args()
 
     # Asked to end: as with Ctrl-C, what runs ends too.
