@@ -72,7 +72,7 @@ SnapshotWriter::SnapshotWriter(FileSystem& files, const std::string& directory, 
 SnapshotWriter::~SnapshotWriter() {
   if (file_ == nullptr) return;
   file_.reset();
-  static_cast<void>(files_->remove(part_path()));  // the next attempt overwrites it
+  static_cast<void>(files_->remove(part_path()));  // else the next attempt does it
 }
 
 std::string SnapshotWriter::part_path() const {
@@ -82,10 +82,16 @@ std::string SnapshotWriter::part_path() const {
 Result<SnapshotWriter> SnapshotWriter::open(FileSystem& files, const std::string& directory,
                                             uint64_t sequence) {
   SnapshotWriter writer(files, directory, sequence);
+  // A write or a sync may have failed on what is left of an earlier attempt.
+  const Result<bool> left = files.exists(writer.part_path());
+  if (!left) return std::unexpected(left.error());
+  if (*left) {
+    if (const Status removed = files.remove(writer.part_path()); !removed)
+      return std::unexpected(removed.error());
+  }
   Result<std::unique_ptr<File>> file = files.open(writer.part_path());
   if (!file) return std::unexpected(file.error());
   writer.file_ = *std::move(file);
-  if (const Status emptied = writer.file_->resize(0); !emptied) return std::unexpected(emptied.error());
   return writer;
 }
 

@@ -37,7 +37,7 @@ class SnapshotWriter {
   SnapshotWriter& operator=(SnapshotWriter&&) = delete;
   ~SnapshotWriter();
 
-  /// Whatever stands there under that name from an earlier attempt is overwritten.
+  /// Whatever an earlier attempt left under that name is removed, and not written to again.
   [[nodiscard]] static Result<SnapshotWriter> open(FileSystem& files, const std::string& directory,
                                                    uint64_t sequence);
 

@@ -123,6 +123,20 @@ TEST_F(SnapshotTest, ACrashLeavesTheOldOneOrTheNewOne) {
   }
 }
 
+TEST_F(SnapshotTest, AnAttemptGetsAFileOfItsOwnThoughThatOfAFailedOneCouldNotBeRemoved) {
+  fill(3);
+  files_.fail_call(MemoryFileSystem::Call::write, 0);
+  files_.fail_call(MemoryFileSystem::Call::remove, 0);
+  EXPECT_FALSE(snapshot(2));
+  files_.restart(MemoryFileSystem::Crash::process);
+  files_.fail_call(MemoryFileSystem::Call::remove, 0);
+  EXPECT_FALSE(snapshot(2)) << "and as long as it cannot be removed there is none";
+  ASSERT_TRUE(snapshot(2));
+  const auto records = read();
+  ASSERT_TRUE(records);
+  EXPECT_EQ(records->size(), 3U);
+}
+
 TEST_F(SnapshotTest, SegmentsGoWhenItCoversThemAndNobodyNeedsThem) {
   fill(20);
   const size_t before = segments().size();
