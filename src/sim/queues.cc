@@ -24,6 +24,7 @@ void Queues::told(const Event& event) {
                         .opens = opens,
                         .waits = waits,
                         .assigned = assigned,
+                        .owned = assigned || (event.name == "transferred" && !waits),
                         .group = std::string(event.group),
                         .agent = std::string(event.agent),
                         .rest = rests_};
@@ -49,9 +50,14 @@ void Queues::asks_for(std::string_view conversation, std::string_view agent) {
 void Queues::known(std::string_view conversation, const Reader& reader, uint64_t position) {
   Conversation& c = conversations_[std::string(conversation)];
   std::erase_if(c.moves, [&reader](const auto& move) {
-    return move.first > reader.seq() || reader.epoch_at(move.first) != move.second.epoch;
+    const uint64_t epoch = reader.epoch_at(move.first);
+    return move.first > reader.seq() || (epoch != 0 && epoch != move.second.epoch);
   });
   if (c.incomplete || !c.moves.contains(c.opening)) return;
+  // A device that came later has not seen it from the opening on.
+  for (uint64_t seq = c.opening; seq <= reader.seq(); ++seq) {
+    if (reader.epoch_at(seq) == 0) return;
+  }
   if (c.known_at != rests_ + 1) c.known_before = std::exchange(c.known_at, rests_ + 1);
   if (c.opened_before == 0) c.opened_before = rests_ + 1;
   if (position != 0) c.position = position;
@@ -71,12 +77,26 @@ void Queues::at_rest() {
     judge_positions(id, c);
     if (undisturbed_) judge_assignments(id, c);
   }
+  if (!crashed_) judge_loads();
   for (auto& [id, c] : conversations_) {
     c.asked_for.clear();
     c.position = 0;
   }
   ++rests_;
   undisturbed_ = true;
+}
+
+void Queues::judge_loads() {
+  std::map<std::string, uint32_t> loads;
+  for (const auto& [id, c] : conversations_) {
+    if (c.known_at == rests_ + 1 && c.moves.rbegin()->second.owned) ++loads[c.moves.rbegin()->second.agent];
+  }
+  for (const auto& [agent, load] : loads) {
+    const uint32_t capacity = capacities_[agent];
+    if (load <= capacity) continue;
+    oracle_.complain("load is at most capacity",
+                     agent + " has " + std::to_string(load) + " of " + std::to_string(capacity));
+  }
 }
 
 void Queues::judge_positions(const std::string& id, const Conversation& c) {

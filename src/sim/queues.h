@@ -18,7 +18,10 @@ namespace taut::sim {
 /// can say at any moment. At rest it is known: what was there at one rest is older than what was opened
 /// behind it, and what waits at two rests with nothing in between has waited all that time. So an assignment
 /// between them is judged at the second one. Over a crash only the order is, for an assignment that it undid
-/// may have been the reason of another one. One thread.
+/// may have been the reason of another one.
+///
+/// What an agent is told of says little of its load: its own shard keeps back what is too much. So before
+/// the first crash, which may leave too much, loads are counted in the conversations. One thread.
 class Queues {
  public:
   struct Event {
@@ -34,6 +37,7 @@ class Queues {
   /// It outlives this.
   explicit Queues(Oracle& oracle) : oracle_(oracle) {}
 
+  void employs(const std::string& agent, uint32_t capacity) { capacities_[agent] = capacity; }
   /// Somebody was told of it.
   void told(const Event& event);
   /// The link went before the answer to an `open` came, which may have opened something.
@@ -42,7 +46,10 @@ class Queues {
   void incomplete(std::string_view conversation);
   /// The agent asks for it, and need not wait for its turn.
   void asks_for(std::string_view conversation, std::string_view agent);
-  void ended(bool clean) { undisturbed_ = undisturbed_ && clean; }
+  void ended(bool clean) {
+    undisturbed_ = undisturbed_ && clean;
+    crashed_ = crashed_ || !clean;
+  }
 
   /// At rest, its visitor has been told all of it. `position`: as last told; 0: it was not.
   void known(std::string_view conversation, const Reader& reader, uint64_t position);
@@ -56,6 +63,7 @@ class Queues {
     bool opens = false;
     bool waits = false;     ///< from here on
     bool assigned = false;  ///< by the dispatcher or to who asked
+    bool owned = false;     ///< by `agent`, from here on
     std::string group;      ///< of the queue, empty: as before
     std::string agent;
     uint64_t rest = 0;  ///< behind which it was told first
@@ -81,12 +89,15 @@ class Queues {
   }
   void judge_positions(const std::string& id, const Conversation& c);
   void judge_assignments(const std::string& id, const Conversation& c);
+  void judge_loads();
 
   Oracle& oracle_;
   std::map<std::string, Conversation, std::less<>> conversations_;
   std::set<std::pair<std::string, std::string>> unanswered_;  ///< visitor, group
   uint64_t rests_ = 0;
+  std::map<std::string, uint32_t> capacities_;
   bool undisturbed_ = true;  ///< no crash since the last rest
+  bool crashed_ = false;     ///< ever
 };
 
 }  // namespace taut::sim

@@ -36,6 +36,10 @@ class QueuesTest : public testing::Test {
   }
   [[nodiscard]] std::string hurt() const { return oracle.violation() ? oracle.violation()->name : ""; }
 
+  QueuesTest() {
+    for (const char* agent : {"a", "b"}) queues.employs(agent, 9);
+  }
+
   Oracle oracle{false};
   Queues queues{oracle};
 
@@ -102,6 +106,27 @@ TEST_F(QueuesTest, PositionsFollowTheOrderOfOpeningOverCrashesToo) {
   queues.ended(false);
   rest({{"one", 2}, {"two", 1}});
   EXPECT_EQ(hurt(), "queues have the order of opening");
+}
+
+TEST_F(QueuesTest, NobodyOwnsMoreThanItsCapacity) {
+  queues.employs("a", 1);
+  open_both();
+  tell("one", "assigned", "a");
+  rest();
+  EXPECT_EQ(hurt(), "");
+  tell("two", "transferred", "a");
+  rest();
+  EXPECT_EQ(hurt(), "load is at most capacity");
+}
+
+TEST_F(QueuesTest, AfterACrashAnAgentMayOwnMore) {
+  queues.employs("a", 1);
+  open_both();
+  queues.ended(false);
+  tell("one", "assigned", "a");
+  tell("two", "transferred", "a");
+  rest();
+  EXPECT_EQ(hurt(), "");
 }
 
 TEST_F(QueuesTest, AnAnswerBehindOneThatWasLostMayBeOfAnOlderOpening) {

@@ -74,13 +74,15 @@ World::~World() {
 
 void World::add_people(Dice& dice) {
   auth::Signer signer(secrets_);
+  const bool rush = dice.one_in(3);  // more visitors than the agents have room for
   const auto add = [&](Role role, const std::string& id, uint32_t devices) {
     auth::Claims claims{.id = id, .role = role, .site = settings_.site, .expires_s = int64_t{1} << 33};
     if (role == Role::agent) {
-      claims.capacity = 1 + static_cast<uint32_t>(dice.below(3));
+      claims.capacity = rush ? 1 : 1 + static_cast<uint32_t>(dice.below(3));
       claims.group_count = dice.one_in(3) ? 1 : 2;
       claims.group_ids = {settings_.groups[0], settings_.groups[1]};
       agents_.push_back(id);
+      queues_.employs(id, *claims.capacity);
     } else {
       visitors_.push_back(id);
     }
@@ -95,8 +97,8 @@ void World::add_people(Dice& dice) {
           std::make_unique<Client>(std::move(person), settings_.groups, oracle_, blocks_, queues_, hash_));
     }
   };
-  const uint64_t agents = 2 + dice.below(3);
-  const uint64_t visitors = 2 + dice.below(5);
+  const uint64_t agents = rush ? 1 + dice.below(2) : 2 + dice.below(3);
+  const uint64_t visitors = rush ? 5 + dice.below(3) : 2 + dice.below(5);
   for (uint64_t i = 1; i <= agents; ++i) add(Role::agent, "a" + std::to_string(i), dice.one_in(4) ? 2 : 1);
   for (uint64_t i = 1; i <= visitors; ++i)
     add(Role::visitor, "v" + std::to_string(i), dice.one_in(3) ? 2 : 1);
