@@ -26,11 +26,7 @@ class BlockInquiry final : public Inquiry {
       : order_{.visitor = chat::InlineId(visitor), .seconds = seconds}, home_(home) {}
 
   std::optional<HttpAnswer> ask(Shard& shard, Handle self) override {
-    Block* block = shard.pool().allocate(sizeof(BlockOrder));
-    if (block == nullptr) return HttpAnswer{.status = 503, .problem = "no memory for the question"};
-    set_front(*block, order_);
-    shard.send(home_, mail_of(MailKind::block_wanted, InquiryMail{.asker = self, .block = block}));
-    return std::nullopt;
+    return ask_shard(shard, self, MailKind::block_wanted, home_, order_);
   }
 
   std::optional<HttpAnswer> on_answer(Shard& shard, Handle /*self*/, Block* block) override {

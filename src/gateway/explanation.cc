@@ -26,11 +26,7 @@ class ExplainInquiry final : public Inquiry {
       : id_(id), home_(home), dispatcher_(dispatcher), groups_(groups) {}
 
   std::optional<HttpAnswer> ask(Shard& shard, Handle self) override {
-    Block* block = shard.pool().allocate(sizeof(ExplanationPage));
-    if (block == nullptr) return HttpAnswer{.status = 503, .problem = "no memory for the question"};
-    set_front(*block, ExplanationPage{.id = id_});
-    send(shard, MailKind::explain_visit, home_, {.asker = self, .block = block});
-    return std::nullopt;
+    return ask_shard(shard, self, MailKind::explain_visit, home_, ExplanationPage{.id = id_});
   }
 
   std::optional<HttpAnswer> on_answer(Shard& shard, Handle self, Block* block) override {

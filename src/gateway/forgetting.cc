@@ -26,12 +26,8 @@ class ForgetInquiry final : public Inquiry {
   }
 
   std::optional<HttpAnswer> ask(Shard& shard, Handle self) override {
-    Block* block = shard.pool().allocate(sizeof(ForgetOrder));
-    if (block == nullptr) return HttpAnswer{.status = 503, .problem = "no memory for the question"};
-    set_front(*block, order_);
     const ShardId home = shard_of(partition_of(Role::visitor, order_.visitor.view()), layout_.chat_shards);
-    shard.send(home, mail_of(MailKind::forget_wanted, InquiryMail{.asker = self, .block = block}));
-    return std::nullopt;
+    return ask_shard(shard, self, MailKind::forget_wanted, home, order_);
   }
 
   std::optional<HttpAnswer> on_answer(Shard& shard, Handle self, Block* block) override {

@@ -11,6 +11,8 @@
 #include "base/handle.h"
 #include "core/buffer_pool.h"
 #include "core/shard.h"
+#include "gateway/block_front.h"
+#include "gateway/mails.h"
 
 namespace taut::gateway {
 
@@ -46,6 +48,17 @@ class Inquiry {
     return {.status = 503, .problem = "the shards did not answer in time"};
   }
 };
+
+/// For ask(): sends `question` to `to`, in a block of its own, which comes back to `self`.
+template <RingElement T>
+[[nodiscard]] std::optional<HttpAnswer> ask_shard(Shard& shard, Handle self, MailKind kind, ShardId to,
+                                                  const T& question) {
+  Block* block = shard.pool().allocate(sizeof(T));
+  if (block == nullptr) return HttpAnswer{.status = 503, .problem = "no memory for the question"};
+  set_front(*block, question);
+  shard.send(to, mail_of(kind, InquiryMail{.asker = self, .block = block}));
+  return std::nullopt;
+}
 
 using HttpReply = std::variant<HttpAnswer, std::unique_ptr<Inquiry>>;
 

@@ -151,12 +151,7 @@ Status SqliteHistory::write_change(const Batch::Change& change) {
 
 Result<Removal> SqliteHistory::remove_visitor(std::string_view visitor) {
   if (!valid_id(visitor)) return fail("visitor: is no id");
-  SqliteTransaction transaction(database_);
-  if (const Status begun = transaction.begin(); !begun) return std::unexpected(begun.error());
-  Result<Removal> removal = remove_selected_visitor(visitor);
-  if (!removal) return removal;
-  if (const Status committed = transaction.commit(); !committed) return std::unexpected(committed.error());
-  return removal;
+  return committed([&] { return remove_selected_visitor(visitor); });
 }
 
 /// Deleted texts stay in the index until it is merged: that they are there is part of the transaction.
@@ -169,13 +164,13 @@ Result<Removal> SqliteHistory::remove_selected_visitor(std::string_view visitor)
 }
 
 Result<Removal> SqliteHistory::expire(int64_t before_ms, uint32_t conversations_max) {
-  return remove(closed_before_.with(before_ms, conversations_max));
+  return committed([&] { return remove_selected(closed_before_.with(before_ms, conversations_max)); });
 }
 
-Result<Removal> SqliteHistory::remove(SqliteStatement& select) {
+Result<Removal> SqliteHistory::committed(const std::function<Result<Removal>()>& remove) {
   SqliteTransaction transaction(database_);
   if (const Status begun = transaction.begin(); !begun) return std::unexpected(begun.error());
-  Result<Removal> removal = remove_selected(select);
+  Result<Removal> removal = remove();
   if (!removal) return removal;
   if (const Status committed = transaction.commit(); !committed) return std::unexpected(committed.error());
   return removal;

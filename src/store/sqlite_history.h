@@ -1,6 +1,7 @@
 // History in one SQLite file: the default, with nothing to install or to run.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -38,9 +39,9 @@ class SqliteHistory final : public HistoryStore {
   [[nodiscard]] Status write_facts(const Batch::Facts& facts);
   [[nodiscard]] Status write_item(const StoredRecord& record);
   [[nodiscard]] Status write_change(const Batch::Change& change);
-  /// `select` gives conversations.record of what is to go.
-  [[nodiscard]] Result<Removal> remove(SqliteStatement& select);
-  /// The same within a transaction.
+  /// What `remove` does, in one transaction.
+  [[nodiscard]] Result<Removal> committed(const std::function<Result<Removal>()>& remove);
+  /// `select` gives conversations.record of what is to go. REQUIRES: a transaction.
   [[nodiscard]] Result<Removal> remove_selected(SqliteStatement& select);
   [[nodiscard]] Result<Removal> remove_selected_visitor(std::string_view visitor);
   [[nodiscard]] Status remove_conversation(int64_t record, Removal& removal);

@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { metrics } from './chatter.mjs';
 import { agent, open, talk, visitor } from './peer.mjs';
-import { Postgres } from './postgres.mjs';
-import { admin_scenario_on_shards, scenario, Server, within } from './server.mjs';
+import { postgres_scenario } from './postgres.mjs';
+import { admin_scenario_on_shards, scenario, within } from './server.mjs';
 
 const kSecret = 'zqjxvw'; // in everything that the visitor says, and nowhere else
 const kFlags = ['--rate-visitor', 0, '--rate-agent', 0];
@@ -134,36 +133,24 @@ for (const store of ['sqlite', 'none']) {
   }, { admin: true });
 }
 
-test('with PostgreSQL down it is accepted, and finished when that is back, also after kill -9', { skip: !Postgres.available() && 'PostgreSQL is not installed' }, async (t) => {
-  const postgres = await Postgres.create();
-  const server = await Server.start([...kFlags, '--store', postgres.url], { admin: true });
-  try {
-    const { v, c } = await talk(server);
-    await say(v, c, 50);
-    const other = await bystander(server);
-    const look = async () => {
-      while (!(await exported(server, 'v1')).includes(`${kSecret} 49`)) await sleep(50);
-    };
-    await within(look(), 'the history');
-    await postgres.kill();
-    const receipt = await forget(server, 'v1');
-    assert.equal(receipt.memory.conversations, 1);
-    assert.ok(receipt.pending.includes('history'), JSON.stringify(receipt));
-    await server.crash();
-    assert.ok((await forget(server, 'v1')).pending.includes('history'));
-    await postgres.start();
-    await nothing_left(server);
-    await within((async () => {
-      while ((await exported(server, 'v1')) !== '') await sleep(50);
-    })(), 'the rows to go');
-    await bystander_is_there(server, other);
-    for (const peer of server.peers) peer.drop();
-    await server.stop();
-  } catch (error) {
-    t.diagnostic(`standard error: ${server.stderr.slice(-2000)}`);
-    throw error;
-  } finally {
-    server.dispose();
-    postgres.dispose();
-  }
-});
+postgres_scenario('with PostgreSQL down it is accepted, and finished when that is back, also after kill -9', kFlags, async (server, postgres) => {
+  const { v, c } = await talk(server);
+  await say(v, c, 50);
+  const other = await bystander(server);
+  const look = async () => {
+    while (!(await exported(server, 'v1')).includes(`${kSecret} 49`)) await sleep(50);
+  };
+  await within(look(), 'the history');
+  await postgres.kill();
+  const receipt = await forget(server, 'v1');
+  assert.equal(receipt.memory.conversations, 1);
+  assert.ok(receipt.pending.includes('history'), JSON.stringify(receipt));
+  await server.crash();
+  assert.ok((await forget(server, 'v1')).pending.includes('history'));
+  await postgres.start();
+  await nothing_left(server);
+  await within((async () => {
+    while ((await exported(server, 'v1')) !== '') await sleep(50);
+  })(), 'the rows to go');
+  await bystander_is_there(server, other);
+}, { admin: true });

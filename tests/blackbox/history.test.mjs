@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { metrics, pair } from './chatter.mjs';
-import { Postgres } from './postgres.mjs';
+import { postgres_scenario } from './postgres.mjs';
 import { agent, open, talk, up_to, visitor } from './peer.mjs';
-import { kSlowness, scenario, Server, within } from './server.mjs';
+import { kSlowness, scenario, within } from './server.mjs';
 
 const kFew = ['--history-items', 100, '--rate-visitor', 0, '--rate-agent', 0];
 
@@ -197,27 +196,8 @@ scenario('retention takes nothing that is not too old', [...kFew, '--retention-d
   assert.equal((await metrics(server)).taut_store_expired_total, 0);
 });
 
-/** A scenario whose history is in a PostgreSQL of its own. */
-function postgres_scenario(name, body) {
-  test(name, { skip: !Postgres.available() && 'PostgreSQL is not installed' }, async (t) => {
-    const postgres = await Postgres.create();
-    const server = await Server.start([...kFew, '--store', postgres.url]);
-    try {
-      await body(server, postgres);
-      for (const peer of server.peers) peer.drop();
-      await server.stop();
-    } catch (error) {
-      t.diagnostic(`standard error: ${server.stderr.slice(-2000)}`);
-      throw error;
-    } finally {
-      server.dispose();
-      postgres.dispose();
-    }
-  });
-}
-
 for (const [fault, begin, end] of [['killed', 'kill', 'start'], ['stalled', 'pause', 'resume']]) {
-  postgres_scenario(`PostgreSQL ${fault} under load: pushes go on, and it catches up`, async (server, postgres) => {
+  postgres_scenario(`PostgreSQL ${fault} under load: pushes go on, and it catches up`, kFew, async (server, postgres) => {
     const { a, v, c } = await talk(server);
     await say_many(v, c, 0, 500);
     await caught_up(server);
@@ -244,7 +224,7 @@ for (const [fault, begin, end] of [['killed', 'kill', 'start'], ['stalled', 'pau
   });
 }
 
-postgres_scenario('a server stops in time while PostgreSQL hangs', async (server, postgres) => {
+postgres_scenario('a server stops in time while PostgreSQL hangs', kFew, async (server, postgres) => {
   const { v, c } = await talk(server);
   await say_many(v, c, 0, 500);
   await caught_up(server);

@@ -3,15 +3,16 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { within } from './server.mjs';
+import { Server, within } from './server.mjs';
 
 const kPrograms = '/usr/lib/postgresql/15/bin';
 
 /** PostgreSQL does not run as root: then it runs as its own user. */
 const as_its_user = process.getuid() === 0 ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups'] : [];
 
-export class Postgres {
+class Postgres {
   #child;
 
   static available() {
@@ -77,4 +78,23 @@ export class Postgres {
     }
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** A scenario whose history is in a PostgreSQL of its own; `extra` as of Server.start(). */
+export function postgres_scenario(name, flags, body, extra = {}) {
+  test(name, { skip: !Postgres.available() && 'PostgreSQL is not installed' }, async (t) => {
+    const postgres = await Postgres.create();
+    const server = await Server.start([...flags, '--store', postgres.url], extra);
+    try {
+      await body(server, postgres);
+      for (const peer of server.peers) peer.drop();
+      await server.stop();
+    } catch (error) {
+      t.diagnostic(`standard error: ${server.stderr.slice(-2000)}`);
+      throw error;
+    } finally {
+      server.dispose();
+      postgres.dispose();
+    }
+  });
 }
