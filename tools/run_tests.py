@@ -34,6 +34,7 @@ TAIL_LINES = 60
 TEST_MS_MAX = 180_000  # one black-box test that hangs becomes a failure
 LONG_TEST_MS_MAX = 900_000
 LONG_KILLS = "200"  # how often the crash test kills the server with --long
+LONG_STORE_STOPPED_MS = "30000"  # … and how long a stopped store stays stopped
 SANITIZED_PATIENCE_MS = "60000"  # what black-box tests wait for before they give up; a sanitizer slows the server 2-15 times
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1",
@@ -272,7 +273,7 @@ def black_box(preset, folders):
         if preset != "release":
             env["TAUT_TEST_PATIENCE_MS"] = SANITIZED_PATIENCE_MS
         elif options.long:
-            env["TAUT_KILLS"] = LONG_KILLS
+            env |= {"TAUT_KILLS": LONG_KILLS, "TAUT_STORE_STOPPED_MS": LONG_STORE_STOPPED_MS}
         counts, again = Counts(), []
         for file in sorted(p for folder in folders for p in (tests / folder).glob("*.test.mjs")):
             passed, failed, output = node_tests(name, [*command, file], env, progress)
@@ -376,7 +377,7 @@ def run_stages(options):
 def main():
     parser = argparse.ArgumentParser(prog="./dev test", description="Runs everything that can fail.")
     parser.add_argument("filter", nargs="?", default="", help="regular expression on test names")
-    parser.add_argument("--long", action="store_true", help="15 minutes per fuzz target, 200 kills, tidy over all files")
+    parser.add_argument("--long", action="store_true", help="15 minutes per fuzz target, 200 kills, stores stopped for 30 s, tidy over all files")
     options = parser.parse_args()
 
     # Asked to end: as with Ctrl-C, what runs ends too.

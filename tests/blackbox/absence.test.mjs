@@ -8,7 +8,7 @@ const kPingMs = 300 * kSlowness;
 const kGraceMs = 1_500 * kSlowness; // several times the deadline of a pong
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// Case 22, the first half: no FIN comes, as from a machine that lost its power.
+// Elsewhere agents who had gone still showed online. No FIN comes, as from a machine that lost its power.
 scenario('an agent who vanished without a word is gone within the deadline and the grace', ['--ping-ms', kPingMs, '--agent-grace-ms', kGraceMs], async (server) => {
   const proxy = await Proxy.start(server.carrier_port);
   const a = await agent(server, 'a1', { via: proxy.port });
@@ -27,7 +27,7 @@ scenario('an agent who vanished without a word is gone within the deadline and t
   proxy.stop();
 });
 
-// Case 22, the second half: nothing but the agent's own word brings it back.
+// Elsewhere offline flipped back. Nothing but the agent's own word brings it back.
 scenario_on_shards('an agent who said offline stays offline, whatever its connections do', ['--agent-grace-ms', '50'], async (server) => {
   const a = await agent(server, 'a1');
   await a.get('ok', { type: 'presence', status: 'offline' });
@@ -49,14 +49,15 @@ scenario_on_shards('an agent who said offline stays offline, whatever its connec
   assert.equal((await back.take('assigned')).conversation, c);
 });
 
-// Case 29: two minutes of three; here one second of a minute.
-scenario_on_shards('a phone that slept within the grace has kept its place in the queue', ['--visitor-grace-ms', 60_000], async (server) => {
-  const phone = await visitor(server, 'phone');
+/** `fall_asleep` returns when the server has lost the phone. */
+async function keeps_its_place(server, fall_asleep) {
+  const proxy = await Proxy.start(server.carrier_port);
+  const phone = await visitor(server, 'phone', { via: proxy.port });
   const c = await open(phone);
   const behind = await visitor(server, 'behind');
   const opened = await behind.get('opened', { type: 'open', group: 'sales' });
   assert.equal(opened.position, 2);
-  phone.drop();
+  await fall_asleep(phone, proxy);
   await pause(1_000);
   assert.ok(!behind.frames.some((f) => f.type === 'queue'), 'nobody has moved up');
   const woken = await visitor(server, 'phone', { resume: [{ conversation: c, epoch: 1, seq: 1 }] });
@@ -65,9 +66,19 @@ scenario_on_shards('a phone that slept within the grace has kept its place in th
   const a = await agent(server, 'a1', { capacity: 1 });
   assert.equal((await a.take('assigned')).conversation, c);
   assert.equal((await behind.take('queue')).position, 1);
-});
+  proxy.stop();
+}
 
-// Case 24: the new one is there before the old one closes.
+// Elsewhere a sleeping phone lost its place in the queue. Two minutes of three; here a second or two of a minute.
+scenario_on_shards('a phone that slept within the grace has kept its place in the queue', ['--visitor-grace-ms', 60_000], (server) => keeps_its_place(server, (phone) => phone.drop()));
+
+scenario_on_shards('a phone that fell asleep without a word has kept its place, too', ['--visitor-grace-ms', 60_000, '--ping-ms', kPingMs], (server) =>
+  keeps_its_place(server, async (phone, proxy) => {
+    proxy.deaf = true; // so that no ping is answered
+    while (proxy.server_ended === 0) await pause(20);
+  }));
+
+// Elsewhere closing one tab took the user offline. The new one is there before the old one closes.
 scenario_on_shards('a tab that is replaced by a new one takes nobody offline', ['--agent-grace-ms', '50'], async (server) => {
   const { a, v, c, seq } = await talk(server);
   const next = await agent(server, 'a1', { status: null });

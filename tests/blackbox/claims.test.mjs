@@ -25,7 +25,7 @@ scenario_on_shards('an agent who is away takes what waits, and has accepted it',
   assert.ok(!a.frames.some((f) => f.type === 'unassigned'), 'nothing timed out');
 });
 
-// Case 15
+// Elsewhere two agents took the same chat.
 scenario_on_shards('of 100 agents who take the same conversation at once one wins', [], async (server) => {
   const agents = await Promise.all(up_to(100).map((i) => agent(server, `a${i}`, { status: i % 3 === 0 ? 'online' : 'away' })));
   const v = await visitor(server, 'v1');
@@ -131,7 +131,7 @@ scenario_on_shards('what may not be transferred, and to whom', [], async (server
   await a.refused('closed', to({ agent: 'a2' }));
 });
 
-// Case 21
+// Elsewhere the old agent went on receiving after a transfer.
 scenario_on_shards('after a transfer in the middle of a burst the old agent gets nothing more', [], async (server) => {
   const { a, v, c } = await talk(server);
   const b = await agent(server, 'a2', { status: 'away' });

@@ -115,7 +115,7 @@ test('two windows talk, and a reload loses nothing', () =>
     await bubble(agent, 'third').waitFor();
   }));
 
-// Case 35
+// Elsewhere stored script ran in the workbench.
 test('script in a name, a subject, a text or an address is shown as text', () =>
   on_page([], async (visit, server) => {
     const kScript = '<img src=x onerror="document.title=1"><script>document.title=1</script>';

@@ -51,7 +51,7 @@ scenario_on_shards('the offer tells the subject that the visitor gave, and nothi
   assert.ok(!('subject' in (await offered(a, other.conversation))));
 });
 
-// Case 16: whatever is assigned, accepted, declined, timed out and closed, the load stays within the capacity.
+// Elsewhere an agent with limit 3 got a fourth. Whatever is assigned, accepted, declined, timed out and closed, the load stays within the capacity.
 scenario_on_shards('an agent with capacity 3 never has a fourth', ['--accept-ms', '150'], async (server) => {
   const kVisitors = 24;
   let random = 20_261_130;
@@ -93,7 +93,7 @@ scenario_on_shards('an agent with capacity 3 never has a fourth', ['--accept-ms'
   }
 });
 
-// Case 17
+// Elsewhere the oldest waiting chat was passed over when a place came free.
 scenario_on_shards('a place that comes free goes to the oldest at once', [], async (server) => {
   const a = await agent(server, 'a1', { capacity: 1 });
   const conversations = [];
@@ -109,7 +109,7 @@ scenario_on_shards('a place that comes free goes to the oldest at once', [], asy
   await offered(a, third);
 });
 
-// Case 20
+// Elsewhere an agent never answered, and the chat stayed with them.
 scenario_on_shards('an offer that nobody takes goes back to its old place in the queue', ['--accept-ms', kAcceptMs], async (server) => {
   const [v1, v2, v3] = await Promise.all(up_to(3).map((i) => visitor(server, `v${i}`)));
   const a1 = await agent(server, 'a1', { capacity: 1 });
@@ -162,7 +162,7 @@ scenario_on_shards('offline means no more offers, and coming online brings what 
   await offered(a, c);
 });
 
-// Case 25: the last of many words wins, and the agent is asked for nothing meanwhile.
+// Elsewhere telling presence to all ate the CPU. The last of many words wins, and the agent is asked for nothing meanwhile.
 scenario_on_shards('of 1,000 words about presence the last one counts', [], async (server) => {
   const a = await agent(server, 'a1', { status: 'away' });
   const v = await visitor(server, 'v1');

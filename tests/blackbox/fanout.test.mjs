@@ -108,7 +108,7 @@ scenario_on_shards('the answer to a request precedes every push that it caused',
   }
 });
 
-// Case 13: the question must not appear after its answer, in any view, however busy the server is.
+// Elsewhere the question appeared after its answer. It must not, in any view, however busy the server is.
 scenario_on_shards('under load every view has the same order', ['--rate-visitor', '0/0', '--rate-agent', '0/0'], async (server) => {
   const kMessages = 400;
   const { a, v, c, seq } = await talk(server);

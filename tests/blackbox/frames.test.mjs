@@ -103,7 +103,7 @@ const kBroken = {
   'a sequence that is cut': [0xe2, 0x82],
 };
 
-// Case 33, the raw half
+// Elsewhere broken UTF-8 was stored, and came back at every reconnect.
 on_it('raw broken UTF-8 closes with 1007 and is never stored', async (server) => {
   const first = await RawSocket.hello(server, 'visitor', 'v1');
   first.write(text({ type: 'open', ref: 1, group: 'sales' }));

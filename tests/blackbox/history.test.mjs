@@ -1,26 +1,15 @@
-// History that outlives memory: pages of the store behind those of memory, the HTTP API, a store that is emptied, stopped or killed.
+// History that outlives memory: pages of the store behind those of memory, the HTTP API, a store that is emptied. One that is stopped: slow_store.test.mjs.
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { metrics, pair } from './chatter.mjs';
-import { postgres_scenario } from './postgres.mjs';
+import { caught_up, say_many, whole_history } from './history_reader.mjs';
 import { agent, open, talk, up_to, visitor } from './peer.mjs';
-import { kSlowness, scenario, within } from './server.mjs';
+import { postgres_scenario } from './postgres.mjs';
+import { scenario } from './server.mjs';
 
 const kFew = ['--history-items', 100, '--rate-visitor', 0, '--rate-agent', 0];
-
-/** Sends messages number from … to - 1; returns the last ack. */
-async function say_many(v, c, from, to) {
-  let last;
-  for (let i = from; i < to; i += 50) {
-    const sent = [];
-    for (let j = i; j < Math.min(i + 50, to); j++) sent.push(v.get('ack', { type: 'send', conversation: c, client_msg_id: `m${j}`, text: `text ${j}` }));
-    last = (await Promise.all(sent)).at(-1);
-  }
-  await v.take((f) => f.type === 'ack' && f.level === 'durable' && f.ref === last.ref);
-  return last;
-}
 
 /** Opens a conversation as soon as the disk has one that is closed and may leave memory for it. */
 async function open_once_there_is_room(peer) {
@@ -33,39 +22,10 @@ async function open_once_there_is_room(peer) {
   }
 }
 
-/** All pages of a history from its end to its beginning, as one list; a page that the store has not got yet is asked for again. */
-async function whole_history(peer, conversation, limit = 200) {
-  let items = [];
-  for (;;) {
-    const before = items[0]?.seq;
-    const page = await peer.ask({ type: 'history', conversation, limit, ...(before && { before }) });
-    if (page.type === 'error' && page.retryable) {
-      await sleep(50);
-      continue;
-    }
-    assert.equal(page.type, 'history', JSON.stringify(page));
-    items = [...page.items, ...items];
-    if (!page.more) return items;
-    assert.ok(page.items.length > 0, 'a page that promises more has something');
-  }
-}
-
 const json = async (response) => {
   assert.equal(response.status, 200, await response.clone().text());
   return response.json();
 };
-
-/** Waits until the store has all that is durable. */
-async function caught_up(server) {
-  const look = async () => {
-    for (;;) {
-      const now = await metrics(server);
-      if (now.taut_store_record >= now.taut_journal_record && now.taut_store_failing === 0) return now;
-      await sleep(50);
-    }
-  };
-  return within(look(), 'the store to catch up');
-}
 
 scenario('10,000 messages: history without a seam down to the first, and a resume at 9,999', kFew, async (server) => {
   const chat = await pair(server, 1);
@@ -206,34 +166,6 @@ scenario('retention takes nothing that is not too old', [...kFew, '--retention-d
   assert.equal((await whole_history(v, c)).at(0).seq, 1);
   assert.equal((await metrics(server)).taut_store_expired_total, 0);
 });
-
-for (const [fault, begin, end] of [['killed', 'kill', 'start'], ['stalled', 'pause', 'resume']]) {
-  postgres_scenario(`PostgreSQL ${fault} under load: pushes go on, and it catches up`, kFew, async (server, postgres) => {
-    const { a, v, c } = await talk(server);
-    await say_many(v, c, 0, 500);
-    await caught_up(server);
-    await postgres[begin]();
-
-    // Nobody who talks notices; what only the store has is refused in time, and may be asked for again.
-    const delays = [];
-    for (let i = 0; i < 200; i++) {
-      const sent = performance.now();
-      const ack = await v.send(c, `during ${i}`);
-      await a.item(c, ack.seq);
-      delays.push(performance.now() - sent);
-    }
-    delays.sort((x, y) => x - y);
-    assert.ok(delays[100] < 20 * kSlowness, `${delays[100]} ms in the middle`);
-    const refused = await v.ask({ type: 'history', conversation: c, before: 10 });
-    assert.equal(refused.type, 'error', JSON.stringify(refused));
-    assert.equal(refused.retryable, true);
-    const last = await say_many(v, c, 500, 1_000);
-
-    await postgres[end]();
-    await caught_up(server);
-    assert.deepEqual((await whole_history(v, c)).map((item) => item.seq), up_to(last.seq));
-  });
-}
 
 postgres_scenario('a server stops in time while PostgreSQL hangs', kFew, async (server, postgres) => {
   const { v, c } = await talk(server);

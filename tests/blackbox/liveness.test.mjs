@@ -9,7 +9,8 @@ import { kSlowness, scenario, websocket_only, within } from './server.mjs';
 const kPingMs = 300 * kSlowness;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// Case 27. The real one is 40 s at a ping of 25 s; here four intervals of a second, so more than one deadline is missed.
+// Elsewhere the server stalled, then dropped everybody for late pongs. The real one was 40 s at a ping of 25 s; here four intervals of a second, so
+// more than one deadline is missed.
 scenario('nobody is dropped for a stall of the server itself', ['--ping-ms', 1_000 * kSlowness], async (server) => {
   const { a, v, c } = await talk(server);
   const others = await Promise.all(up_to(6).map((i) => visitor(server, `other-${i}`)));
@@ -36,7 +37,7 @@ scenario('nobody who is about to say hello is dropped for a stall of the server 
   assert.equal((await mute.end()).code, 1002);
 });
 
-// Case 28. Ten minutes behind a limit of 60 s are ten limits; here five, of three intervals of ping each.
+// Elsewhere a proxy cut idle sockets. Ten minutes behind a limit of 60 s are ten limits; here five, of three intervals of ping each.
 scenario('idle links outlive a proxy that cuts idle links', ['--ping-ms', kPingMs], async (server) => {
   const proxy = await Proxy.start(server.carrier_port, { idle_ms: 3 * kPingMs });
   const peer = await visitor(server, 'v1', { via: proxy.port });
@@ -47,7 +48,7 @@ scenario('idle links outlive a proxy that cuts idle links', ['--ping-ms', kPingM
   proxy.stop();
 });
 
-// Case 3
+// Elsewhere a link died in one direction only, and nobody noticed.
 websocket_only(scenario)('a link that died towards the client is noticed by both ends, and the resume loses nothing', ['--ping-ms', 2 * kPingMs], async (server) => {
   const proxy = await Proxy.start(server.port);
   const a = await agent(server, 'a1');

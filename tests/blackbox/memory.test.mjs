@@ -63,8 +63,8 @@ scenario_on_shards(
   },
 );
 
-// Case 31. That the memory itself goes back to the kernel after a quiet minute is a test of the pool's; that a reader who was closed
-// skips nothing is case 30.
+// Elsewhere buffers stayed allocated after a burst. That the memory itself goes back to the kernel after a quiet minute is a test of the pool's;
+// that a reader who was closed skips nothing stands in pressure.test.mjs.
 scenario_on_shards(
   'what was held for one who reads slowly comes back, and nothing of it is missing',
   [...kNoRates, '--soft-limit-bytes', '64MiB', '--hard-limit-bytes', '96MiB', '--slow-reader-ms', '1h', '--history-items', '10'],

@@ -5,7 +5,7 @@ import { scenario_on_shards, within } from './server.mjs';
 
 const kNoRates = ['--rate-visitor', '0/0', '--rate-agent', '0/0'];
 
-// Case 30: the stalled reader is closed, everybody else gets everything meanwhile, and the resume brings what was missed.
+// Elsewhere one client that stopped reading blocked the others. The stalled reader is closed, everybody else gets everything meanwhile, and the resume brings what was missed.
 scenario_on_shards('one who stops reading is closed with 4103 and delays nobody', [...kNoRates, '--soft-limit-bytes', '32768', '--hard-limit-bytes', '65536', '--history-items', '2048'], async (server) => {
   const kPairs = 6;
   const kTexts = 60;
@@ -47,7 +47,7 @@ scenario_on_shards('one who stops reading is closed with 4103 and delays nobody'
   assert.equal(back.seqs(stalled.c)[0], last + 1);
 });
 
-// Case 37: limits are of an identity, never of an address.
+// Elsewhere limits hit a whole office behind one address, and did not stop a flood. Limits are of an identity, never of an address.
 scenario_on_shards('200 visitors behind one address pass and a flooder is rate_limited', ['--rate-visitor', '20/40'], async (server) => {
   const visitors = await Promise.all(up_to(200).map((i) => visitor(server, `v${i}`)));
   const conversations = await Promise.all(visitors.map((v) => open(v)));

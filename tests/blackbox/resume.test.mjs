@@ -5,7 +5,7 @@ import { Server, kSlowness, scenario, scenario_on_shards } from './server.mjs';
 
 const at = (conversation, seq, epoch = 1) => ({ resume: [{ conversation, epoch, seq }] });
 
-// Case 1
+// Elsewhere an agent missed a colleague's reply during a drop of the socket, and answered over it.
 scenario_on_shards('an agent gets exactly what its other connection wrote meanwhile, then live traffic', [], async (server) => {
   const { a, v, c, seq } = await talk(server);
   const a2 = await agent(server, 'a1', { status: null });
@@ -21,7 +21,7 @@ scenario_on_shards('an agent gets exactly what its other connection wrote meanwh
   assert.deepEqual(back.seqs(c), up_to(seq + 4, seq + 1));
 });
 
-// Case 2
+// Elsewhere a stale widget silently reopened a chat that was resolved.
 scenario_on_shards('a visitor who was away learns of `closed` before any send is answered', [], async (server) => {
   const { a, v, c, seq } = await talk(server);
   v.drop();
@@ -38,7 +38,7 @@ scenario_on_shards('a visitor who was away learns of `closed` before any send is
   assert.ok(back.index_of(closed) < back.index_of(answer));
 });
 
-// Case 4
+// Elsewhere recovery failed for a client that had received nothing yet.
 scenario_on_shards('a client that received nothing yet resumes at 0 and gets everything from 1', [], async (server) => {
   const v = await visitor(server, 'v1');
   const c = await open(v);
@@ -51,7 +51,7 @@ scenario_on_shards('a client that received nothing yet resumes at 0 and gets eve
   assert.equal((await back.send(c, 'hello')).seq, 2);
 });
 
-// Case 6
+// Elsewhere each recovery delivered the same items again.
 scenario_on_shards('three resumes without traffic bring nothing', [], async (server) => {
   const { a, v, c, seq } = await talk(server);
   v.drop();
@@ -68,7 +68,7 @@ scenario_on_shards('three resumes without traffic bring nothing', [], async (ser
   assert.deepEqual(back.seqs(c), [seq + 1]);
 });
 
-// Case 8
+// Elsewhere the server said "caught up" for a cursor that it did not know.
 scenario_on_shards('a cursor that the server does not know gets a gap, then what there is', [], async (server) => {
   const { c, seq } = await talk(server);
   const invented = await visitor(server, 'v1', at(c, 3, 77));
@@ -97,7 +97,8 @@ scenario('a cursor out of all bounds is refused or a gap, and never an end of th
   await visitor(server, 'v2');
 });
 
-// Case 9: before there is a journal a restart forgets, says so once, and that is the end of it.
+// Elsewhere client and server disagreed about a position after a restart, and resumed for ever. Without what was, as on another data folder,
+// that is said once, and is the end of it.
 scenario('after a restart a resume is settled within one reconnect', [], async (server) => {
   const { c, seq } = await talk(server);
   await server.stop();
@@ -114,6 +115,28 @@ scenario('after a restart a resume is settled within one reconnect', [], async (
   } finally {
     other.dispose();
   }
+});
+
+// … with what was: the crash has undone what the visitor believes to have seen.
+scenario_on_shards('after a crash a resume from beyond the end is settled within one reconnect', [], async (server) => {
+  const { v, c } = await talk(server);
+  const { seq, ref } = await v.get('ack', { type: 'send', conversation: c, client_msg_id: 'm', text: 'hello' });
+  await v.take((f) => f.type === 'ack' && f.level === 'durable' && f.ref === ref);
+  await server.crash();
+  let cursor = { seq: seq + 3, epoch: 1 };
+  const told = [];
+  for (let i = 0; i < 3; i++) {
+    const back = await visitor(server, 'v1', at(c, cursor.seq, cursor.epoch));
+    cursor = await back.take('resumed');
+    await back.alive();
+    told.push(back.frames.filter((f) => ['gap', 'resumed', 'message', 'event'].includes(f.type)).map((f) => [f.type, f.reason, f.seq]));
+    back.drop();
+  }
+  assert.deepEqual(told, [
+    [['gap', 'ahead', undefined], ['resumed', undefined, seq]],
+    [['resumed', undefined, seq]],
+    [['resumed', undefined, seq]],
+  ]);
 });
 
 scenario_on_shards('a long absence is caught up in order, live items behind the missed ones', ['--rate-agent', '0/0'], async (server) => {

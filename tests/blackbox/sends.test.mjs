@@ -1,9 +1,9 @@
 // Sends: one number for one client_msg_id, limits of a text, and text of every kind.
 import assert from 'node:assert/strict';
-import { talk, up_to, visitor } from './peer.mjs';
+import { agent, talk, up_to, visitor } from './peer.mjs';
 import { kCarrier, scenario, scenario_on_shards, websocket_only } from './server.mjs';
 
-// Case 10: on a weak link the same message comes twice in a row, twice at once and across a reconnect.
+// Elsewhere one send on a weak link became two messages: it comes twice in a row, twice at once and across a reconnect.
 scenario_on_shards('a repeated client_msg_id gets the first answer again, as dup', [], async (server) => {
   const { a, v, c, seq } = await talk(server);
   const send = { type: 'send', conversation: c, client_msg_id: 'once', text: 'hello' };
@@ -27,6 +27,33 @@ scenario_on_shards('a repeated client_msg_id gets the first answer again, as dup
   await a.item(c, next);
   assert.deepEqual(a.seqs(c).filter((s) => s > seq), [first.seq, next], 'pushed once');
 });
+
+// … and across a restart. Whoever lost the link when the server went cannot know whether the message had arrived, and says it again.
+for (const end of ['restart', 'crash']) {
+  scenario_on_shards(`what is said again after a ${end} is one message`, [], async (server) => {
+    const { a, v, c, seq } = await talk(server);
+    const send = (client_msg_id) => ({ type: 'send', conversation: c, client_msg_id, text: 'hello' });
+    const first = [];
+    for (const peer of [v, a]) {
+      const ack = await peer.get('ack', send('once'));
+      await peer.take((f) => f.type === 'ack' && f.level === 'durable' && f.ref === ack.ref);
+      first.push(ack);
+    }
+    await server[end]();
+    const v2 = await visitor(server, 'v1', { resume: [{ conversation: c, epoch: 1, seq }] });
+    await v2.take('resumed');
+    const a2 = await agent(server, 'a1', { status: null });
+    await a2.take('assigned');
+    for (const [i, peer] of [v2, a2].entries()) {
+      for (const again of await Promise.all([peer.get('ack', send('once')), peer.get('ack', send('once'))]))
+        assert.deepEqual([again.epoch, again.seq, again.ts, again.dup], [1, first[i].seq, first[i].ts, true]);
+    }
+    const { seq: next } = await v2.send(c, 'the next one');
+    await a2.item(c, next);
+    assert.deepEqual(v2.items(c).map((i) => [i.seq, i.client_msg_id]), first.map((ack) => [ack.seq, 'once']));
+    assert.equal(next, first[1].seq + 1);
+  });
+}
 
 scenario_on_shards('two at once on two connections become one message', [], async (server) => {
   const { a, v, c, seq } = await talk(server);
@@ -63,7 +90,7 @@ scenario_on_shards('a repeat is answered before closed is', [], async (server) =
   await v.refused('closed', { ...send, client_msg_id: 'new' });
 });
 
-// Case 34: at the limit, one below it and one above.
+// Elsewhere an oversized message closed the connection without a word. At the limit, one below it and one above.
 scenario('a text over the limit is too_large and keeps the connection', ['--max-text-bytes', '1000'], async (server) => {
   const { a, v, c } = await talk(server);
   for (const text of ['x'.repeat(999), 'x'.repeat(1000), 'é'.repeat(500), '\n"\\'.repeat(333)]) {
@@ -82,7 +109,8 @@ scenario('a text over the limit is too_large and keeps the connection', ['--max-
   assert.equal((await v.end()).code, 1009);
 });
 
-// Case 33: whatever Unicode there is comes out as it went in, and what is none is refused for that message alone.
+// Elsewhere a lone surrogate crashed the server, or the poisoned message came back at every reconnect. Whatever Unicode there is comes out as it
+// went in, and what is none is refused for that message alone.
 scenario_on_shards('text of every kind arrives as it was', [], async (server) => {
   const { a, v, c } = await talk(server);
   const texts = [
