@@ -6,11 +6,12 @@
 #   x_fuzz.cc    becomes the libFuzzer program x_fuzz (preset fuzz)
 #   x_nocompile.cc  must not compile: each `#ifdef CASE_…` of it is one test
 # ctest gives each test of x_test.cc a process of its own, but for those that TOGETHER, a filter of GoogleTest, names:
-# they share one, and what is slow to set up.
+# they share one, and what is slow to set up. With a sanitizer, whose processes take long to start, all of a module's
+# tests share four processes.
 # A test program's own files are compiled with TAUT_TEST_FLAGS behind the preset's: what a test tests is optimised as
 # the preset says, its own statements need no optimiser, which takes longer for them than for all that they test.
-# The sanitizers' presets are unity builds: some files at a time are compiled as one, which takes a third of the time. So
-# names in anonymous namespaces are unique within a module, its tests included. These presets have no benches.
+# All presets but `release` and `profile` are unity builds: some files at a time are compiled as one, which takes a third
+# of the time. So names in anonymous namespaces are unique within a module, its tests included. They have no benches.
 # A folder that does not exist yet, or has no sources, is skipped.
 
 find_package(GTest REQUIRED)
@@ -71,13 +72,24 @@ function(taut_module name)
     target_link_libraries(${name}_test PRIVATE taut_${name} GTest::gtest GTest::gtest_main GTest::gmock)
     separate_arguments(test_flags UNIX_COMMAND "${TAUT_TEST_FLAGS}")
     target_compile_options(${name}_test PRIVATE ${test_flags})
-    if(M_TOGETHER)
-      set(alone TEST_FILTER "-${M_TOGETHER}")
-    endif()
-    gtest_discover_tests(${name}_test ${alone} DISCOVERY_TIMEOUT 600 PROPERTIES TIMEOUT 300 LABELS ${name})
-    if(M_TOGETHER)
-      add_test(NAME ${name}.together COMMAND ${name}_test --gtest_filter=${M_TOGETHER})
-      set_tests_properties(${name}.together PROPERTIES TIMEOUT 300 LABELS ${name})
+    if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+      set(processes 4)
+      if(M_TOGETHER)
+        set(processes 1)
+      endif()
+      foreach(number RANGE 1 ${processes})
+        math(EXPR index "${number} - 1")
+        add_test(NAME ${name}.${number}_of_${processes} COMMAND ${name}_test --gtest_brief=1)
+        set_tests_properties(${name}.${number}_of_${processes} PROPERTIES TIMEOUT 600 LABELS ${name}
+                             ENVIRONMENT "GTEST_TOTAL_SHARDS=${processes};GTEST_SHARD_INDEX=${index}")
+      endforeach()
+    else()
+      if(M_TOGETHER)
+        set(alone TEST_FILTER "-${M_TOGETHER}")
+        add_test(NAME ${name}.together COMMAND ${name}_test --gtest_brief=1 --gtest_filter=${M_TOGETHER})
+        set_tests_properties(${name}.together PROPERTIES TIMEOUT 300 LABELS ${name})
+      endif()
+      gtest_discover_tests(${name}_test ${alone} DISCOVERY_TIMEOUT 600 PROPERTIES TIMEOUT 300 LABELS ${name})
     endif()
   endif()
   if(benches AND NOT CMAKE_UNITY_BUILD)
