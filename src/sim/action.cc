@@ -41,6 +41,7 @@ constexpr std::array<Kind, kActionKinds> kKinds{{
     {"administer", 200},
     {"cut", 350, true},
     {"half_open", 60, true},
+    {"half_dead", 60, true},
     {"stall_disk", 40, true},
     {"disk_full", 25, true},
     {"disk_freed", 60, true},

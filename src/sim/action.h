@@ -37,6 +37,7 @@ enum class ActionKind : uint8_t {
   // faults
   cut,
   half_open,
+  half_dead,
   stall_disk,
   disk_full,
   disk_freed,
@@ -52,7 +53,7 @@ enum class ActionKind : uint8_t {
   // all at rest, then what must be true is looked at
   settle,
 };
-inline constexpr uint32_t kActionKinds = 38;
+inline constexpr uint32_t kActionKinds = 39;
 
 /// `dice` is the seed of everything that the step leaves to chance, so a list with some actions taken out is
 /// a run, too.

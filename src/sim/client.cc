@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kConversationsMax = 24;
 /// Messages that a client remembers to repeat.
 constexpr size_t kSentMax = 64;
+/// Until the server says how often it pings.
+constexpr int64_t kUntoldPingNs = 5'000'000'000;
 
 std::string quoted(std::string_view name, std::string_view value) {
   return "\"" + std::string(name) + "\":\"" + std::string(value) + "\"";
@@ -26,14 +28,14 @@ std::string counted(std::string_view name, uint64_t value) {
 
 }  // namespace
 
-Client::Client(Person person, std::vector<std::string> groups, Oracle& oracle, Blocks& blocks, Queues& queues,
-               uint64_t& hash)
+Client::Client(Person person, std::vector<std::string> groups, const Surroundings& surroundings)
     : person_(std::move(person)),
       groups_(std::move(groups)),
-      oracle_(oracle),
-      blocks_(blocks),
-      queues_(queues),
-      hash_(hash) {}
+      clock_(surroundings.clock),
+      oracle_(surroundings.oracle),
+      blocks_(surroundings.blocks),
+      queues_(surroundings.queues),
+      hash_(surroundings.hash) {}
 
 std::string Client::sender() const {
   return std::string(role_name(person_.role)) + " " + person_.id;
@@ -56,6 +58,8 @@ bool Client::connect(const Address& address, bool from_the_beginning) {
   welcomed_ = false;
   last_reading_ = from_the_beginning;
   hello_ = blocks_.now();
+  ping_ns_ = kUntoldPingNs;
+  heard_ns_ = clock_.mono_ns();
   say(wire::ClientType::hello, {}, say_hello_payload(from_the_beginning));
   return true;
 }

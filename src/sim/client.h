@@ -17,6 +17,7 @@
 #include "sim/oracle.h"
 #include "sim/queues.h"
 #include "sim/reader.h"
+#include "sim/sim_clock.h"
 #include "wire/chat_codes.h"
 
 namespace taut::sim {
@@ -30,14 +31,23 @@ struct Person {
   uint32_t capacity = 0;  ///< agents: conversations at once, at most
 };
 
+/// What all clients of a world share.
+struct Surroundings {
+  SimClock& clock;
+  Oracle& oracle;
+  Blocks& blocks;
+  Queues& queues;
+  uint64_t& hash;  ///< takes all that anybody is told
+};
+
 /// Speaks the compact carrier. It keeps across connections what a good client keeps: a cursor for each
 /// conversation, and the messages that are not durable yet, which it sends again under the same
-/// client_msg_id. An agent speaks only where it has been told that it owns the conversation. One thread.
+/// client_msg_id. An agent speaks only where it has been told that it owns the conversation. Where it hears
+/// nothing for longer than the server is ever silent, it asks, and then hangs up. One thread.
 class Client {
  public:
-  /// The references outlive it. `hash` takes all that it is told.
-  Client(Person person, std::vector<std::string> groups, Oracle& oracle, Blocks& blocks, Queues& queues,
-         uint64_t& hash);
+  /// The surroundings outlive it.
+  Client(Person person, std::vector<std::string> groups, const Surroundings& surroundings);
 
   [[nodiscard]] const Person& person() const { return person_; }
   [[nodiscard]] std::string name() const { return person_.id + "/" + person_.device; }
@@ -49,6 +59,7 @@ class Client {
   /// Connects and says hello with the cursor of each conversation, or from the first item on.
   bool connect(const Address& address, bool from_the_beginning = false);
   bool deliver_up(size_t most) { return link_.send_some(most); }
+  /// True: it heard something, or hung up.
   bool deliver_down(size_t most);
   /// What it was told since the last call, if it writes it down.
   [[nodiscard]] std::string take_heard() { return std::exchange(heard_, {}); }
@@ -56,6 +67,8 @@ class Client {
   void cut();
   void half_open();
   void forget_half_open() { link_.forget_half_open(); }
+  void die(Direction direction) { link_.die(direction); }
+  [[nodiscard]] bool is_dying() { return link_.is_dying(); }
 
   /// Does it, and answers what it did in words; empty: it has no occasion.
   [[nodiscard]] std::string act(ActionKind kind, Dice& dice, const std::vector<std::string>& agents);
@@ -115,6 +128,7 @@ class Client {
   [[nodiscard]] std::string transfer(Dice& dice, const std::vector<std::string>& agents);
 
   // being told
+  [[nodiscard]] bool hangs_up();
   void disconnected();
   void told(wire::ServerType type, std::string_view conversation, std::string_view object);
   void told_item(std::string_view conversation, std::string_view object, bool message, bool pushed);
@@ -128,7 +142,7 @@ class Client {
   void judge_page(std::string_view conversation, uint64_t asked_before, uint64_t first, uint64_t last,
                   bool more);
   void told_list(std::string_view object);
-  void told_welcome();
+  void told_welcome(std::string_view object);
   void told_opened(std::string_view conversation, std::string_view object);
   void told_ok(std::string_view object);
   void told_bye(std::string_view object);
@@ -141,6 +155,7 @@ class Client {
 
   const Person person_;
   const std::vector<std::string> groups_;
+  SimClock& clock_;
   Oracle& oracle_;
   Blocks& blocks_;
   Queues& queues_;
@@ -149,6 +164,9 @@ class Client {
   bool writes_down_ = false;
   std::string heard_;
   bool welcomed_ = false;
+  int64_t ping_ns_ = 0;   ///< as `welcome` says
+  int64_t heard_ns_ = 0;  ///< when it heard something, or connected
+  int64_t asked_ns_ = 0;  ///< when it asked whether there is anybody
   Blocks::Moment hello_;  ///< of this connection
   bool last_reading_ = false;
   std::map<std::string, Reader, std::less<>> readers_;

@@ -40,8 +40,9 @@ bool Client::deliver_down(size_t most) {
   const size_t before = received.size();
   if (!link_.receive_some(most)) {
     if (!link_.connected()) disconnected();
-    return false;
+    return hangs_up();
   }
+  heard_ns_ = clock_.mono_ns();
   for (size_t i = before; i < received.size(); ++i)
     hash_ = (hash_ ^ static_cast<unsigned char>(received[i])) * 0x100'0000'01B3ULL;
   size_t at = 0;
@@ -62,14 +63,30 @@ bool Client::deliver_down(size_t most) {
   return true;
 }
 
+/// As the project's own client does.
+bool Client::hangs_up() {
+  const int64_t now_ns = clock_.mono_ns();
+  if (!link_.connected() || now_ns - heard_ns_ < ping_ns_) return false;
+  if (asked_ns_ <= heard_ns_) {
+    asked_ns_ = now_ns;
+    if (welcomed_) say(wire::ClientType::ping, {}, R"({"ref":0})");
+    return false;
+  }
+  if (now_ns - asked_ns_ < ping_ns_ / 2) return false;
+  if (writes_down_) heard_ += "\n            " + name() + " hears nothing any more, and hangs up";
+  cut();
+  return true;
+}
+
 void Client::judge(std::string_view conversation, std::string_view complaint) {
   if (complaint.empty()) return;
   oracle_.complain("readers get all in order",
                    name() + ", " + std::string(conversation) + ": " + std::string(complaint));
 }
 
-void Client::told_welcome() {
+void Client::told_welcome(std::string_view object) {
   welcomed_ = true;
+  ping_ns_ = static_cast<int64_t>(number_field(object, "ping_ms")) * 1'000'000;
   if (person_.role == Role::visitor) blocks_.let_in(person_.id, hello_);
 }
 
@@ -120,7 +137,7 @@ void Client::answered(std::string_view object) {
 void Client::told(wire::ServerType type, std::string_view conversation, std::string_view object) {
   switch (type) {
     case wire::ServerType::welcome:
-      return told_welcome();
+      return told_welcome(object);
     case wire::ServerType::opened:
       return told_opened(conversation, object);
     case wire::ServerType::ack:
@@ -150,7 +167,8 @@ void Client::told(wire::ServerType type, std::string_view conversation, std::str
       return;
     case wire::ServerType::bye:
       return told_bye(object);
-    case wire::ServerType::pong:  // the server pings in this carrier with the client's own ping
+    case wire::ServerType::pong:  // that it heard it is all
+      return;
     case wire::ServerType::queue:
       topic(conversation).position = number_field(object, "position");
       return;
@@ -158,6 +176,7 @@ void Client::told(wire::ServerType type, std::string_view conversation, std::str
     case wire::ServerType::replies:
       return;
   }
+  // The server pings in this carrier with the client's own ping.
   if (static_cast<wire::ClientType>(type) == wire::ClientType::ping)
     return say(static_cast<wire::ClientType>(wire::ServerType::pong), {}, R"({"ref":0})");
   oracle_.complain("frames are whole",

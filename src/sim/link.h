@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,10 +20,14 @@ struct Address {
   uint32_t size = 0;
 };
 
+enum class Direction : uint8_t { up, down };  ///< to the server, and from it
+
 /// Owns the socket. Nothing travels but by a step: not delivering is delay, half a delivery cuts a frame
 /// apart. One thread.
 class Link {
  public:
+  static constexpr size_t kAll = size_t{1} << 20;  ///< for send_some() and receive_some(): what there is
+
   Link() = default;
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -47,12 +52,18 @@ class Link {
 
   /// Both ends learn of it.
   void cut();
-  /// This end forgets the connection, the other hears nothing until forget_half_open().
+  /// This end forgets the connection, the other hears nothing.
   void half_open();
   void forget_half_open();
+  /// From now on nothing gets through in this direction. What this end then cuts, the other one hears of only
+  /// if its direction is the living one.
+  void die(Direction direction);
+  /// Some connection is dead in one direction or both, and the other end has not ended it yet.
+  [[nodiscard]] bool is_dying();
 
  private:
   int fd_ = -1;
+  std::optional<Direction> dead_;
   std::string up_;
   std::string down_;
   std::vector<int> silent_;  ///< half-open ones

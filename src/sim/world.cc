@@ -12,16 +12,6 @@ namespace taut::sim {
 namespace {
 
 constexpr int64_t kMs = 1'000'000;
-constexpr size_t kAll = size_t{1} << 20;
-/// Rounds in which all must come to rest, and how many of them are quiet, one behind the other, when they
-/// have: longer than the committer waits before it tries again, and shorter than the time in which some
-/// connection is always pinged.
-constexpr int kRoundsMax = 20'000;
-constexpr int kQuietRounds = 6;
-constexpr int64_t kQuietNs = 50 * kMs;
-/// Pages, one behind the other, in which everybody must have read what only the history has.
-constexpr int kWavesMax = 1'000;
-constexpr uint64_t kMemoryBytesMax = uint64_t{32} << 20;
 
 gateway::Settings settings_of(Dice dice) {
   gateway::Settings s;
@@ -93,8 +83,7 @@ void World::add_people(Dice& dice) {
                     .device = "d" + std::to_string(i),
                     .token = token,
                     .capacity = claims.capacity.value_or(0)};
-      clients_.push_back(
-          std::make_unique<Client>(std::move(person), settings_.groups, oracle_, blocks_, queues_, hash_));
+      clients_.push_back(std::make_unique<Client>(std::move(person), settings_.groups, surroundings_));
     }
   };
   const uint64_t agents = rush ? 1 + dice.below(2) : 2 + dice.below(3);
@@ -130,7 +119,7 @@ std::string World::end_life(bool clean, MemoryFileSystem::Crash crash, Dice& dic
   for (const auto& client : clients_) client->forget_half_open();
   const bool written = server_.stop();
   for (const auto& client : clients_) {
-    while (client->deliver_down(kAll)) {
+    while (client->deliver_down(Link::kAll)) {
     }
     client->cut();
   }
@@ -216,7 +205,7 @@ std::string World::apply_machine(const Action& action, Dice& dice) {
     case ActionKind::administer:
       return administer(dice);
     default:
-      settle(dice);
+      settle();
       return "all come to rest";
   }
 }
@@ -224,11 +213,11 @@ std::string World::apply_machine(const Action& action, Dice& dice) {
 std::string World::deliver(ActionKind kind, Dice& dice) {
   Client* client = any_connected(dice);
   if (client == nullptr) return {};
-  const size_t most = dice.one_in(8) ? 1 + dice.below(40) : kAll;
+  const size_t most = dice.one_in(8) ? 1 + dice.below(40) : Link::kAll;
   const bool up = kind == ActionKind::deliver_up;
   if (!(up ? client->deliver_up(most) : client->deliver_down(most))) return {};
   return std::string(up ? "deliver to the server from " : "deliver to ") + client->name() +
-         (most == kAll ? "" : ", " + std::to_string(most) + " bytes at most");
+         (most == Link::kAll ? "" : ", " + std::to_string(most) + " bytes at most");
 }
 
 std::string World::pass_time(Dice& dice) {
@@ -282,6 +271,13 @@ std::string World::apply_fault(ActionKind kind, Dice& dice) {
       if (client == nullptr) return {};
       client->half_open();
       return client->name() + " is gone, and the server hears nothing of it";
+    case ActionKind::half_dead: {
+      if (client == nullptr) return {};
+      const Direction dead = dice.one_in(2) ? Direction::up : Direction::down;
+      client->die(dead);
+      return "nothing gets through any more " +
+             std::string(dead == Direction::up ? "to the server from " : "to ") + client->name();
+    }
     case ActionKind::stall_disk:
       stalled_ = !stalled_;
       return stalled_ ? "the disk stalls" : "the disk goes on";
@@ -331,121 +327,6 @@ std::string World::storm(Dice& dice) {
     if (!dice.one_in(10)) client->connect(server_.address());
   }
   return "all links are cut, and nearly all come back";
-}
-
-// -- rest --
-
-/// True if somebody was told or said something; a shard's own ticks are no work.
-bool World::everybody_turns() {
-  bool worked = false;
-  for (const auto& client : clients_) worked |= client->deliver_up(kAll);
-  for (uint32_t id = 0; id < server_.shards(); ++id) server_.turn(id);
-  worked |= server_.turn_committer();
-  server_.turn_archive();
-  worked |= administrator_turns();
-  for (const auto& client : clients_) worked |= client->deliver_down(kAll);
-  return worked;
-}
-
-bool World::rest() {
-  heal();
-  int quiet = 0;
-  for (int round = 0; quiet < kQuietRounds; ++round) {
-    if (round == kRoundsMax) {
-      oracle_.complain("all come to rest", "and after so many turns there is still something to do");
-      return true;
-    }
-    const bool worked = everybody_turns();
-    if (files_.stopped()) return false;
-    quiet = worked || !server_.history_is_whole() ? 0 : quiet + 1;
-    if (worked) continue;
-    clock_.advance_ns(kQuietNs);
-  }
-  return !files_.stopped();
-}
-
-void World::settle(Dice& /*dice*/) {
-  if (!rest()) return;
-  if (server_.refusing() || server_.undurable_bytes() != 0) {
-    oracle_.complain("the journal takes all that it is given",
-                     std::to_string(server_.undurable_bytes()) + " bytes are not durable on a healthy disk");
-  }
-  for (const auto& client : clients_) client->check_at_rest();
-  blocks_.at_rest();
-  queues_.at_rest();
-  if (server_.bytes_in_use() > kMemoryBytesMax)
-    oracle_.complain("memory is bounded",
-                     std::to_string(server_.bytes_in_use()) + " bytes are in use at rest");
-}
-
-std::string World::finish() {
-  Dice dice(seed_ ^ hash_);
-  if (server_.runs()) read_all_again(dice);
-  return what_they_heard();
-}
-
-std::string World::what_they_heard() {
-  std::string heard;
-  for (const auto& client : clients_) heard += client->take_heard();
-  return heard;
-}
-
-void World::read_all_again(Dice& dice) {
-  for (int attempt = 0; attempt < 3 && !rest(); ++attempt)
-    static_cast<void>(end_life(false, MemoryFileSystem::Crash::power, dice));
-  crashes_ = std::min(crashes_, kCrashesMax - 1);
-  static_cast<void>(end_life(false, MemoryFileSystem::Crash::power, dice));
-  if (!server_.runs() || violation()) return;
-  const std::vector<Client*> readers = last_readers();
-  let_in(readers);
-  read_older(readers);
-  for (Client* client : readers) {
-    if (!client->live()) return oracle_.complain("who comes back is let in", client->name() + " is not");
-    client->finish_last_reading();
-  }
-}
-
-std::vector<Client*> World::last_readers() {
-  std::vector<Client*> readers;
-  for (const auto& client : clients_) {
-    if (client->person().role != Role::visitor) continue;
-    if (!readers.empty() && readers.back()->person().id == client->person().id) {
-      for (const auto& [conversation, known] : client->readers()) readers.back()->know(conversation);
-    } else {
-      readers.push_back(client.get());
-    }
-  }
-  // A visitor may have lost its link before it was told of what it opened, and an agent have answered.
-  for (const auto& client : clients_) {
-    for (const auto& [conversation, visitor] : client->visitors()) {
-      const auto owner = std::ranges::find(readers, visitor, [](const Client* c) { return c->person().id; });
-      if (owner != readers.end()) (*owner)->know(conversation);
-    }
-  }
-  return readers;
-}
-
-/// Who is still blocked after the last start is seen to be, and let in then.
-void World::let_in(const std::vector<Client*>& readers) {
-  for (Client* client : readers) client->connect(server_.address(), true);
-  static_cast<void>(rest());
-  for (Client* client : readers) {
-    if (client->live()) continue;
-    order(client->person().id, 0);
-    static_cast<void>(rest());
-    client->connect(server_.address(), true);
-  }
-  static_cast<void>(rest());
-}
-
-void World::read_older(const std::vector<Client*>& readers) {
-  for (int wave = 0; wave < kWavesMax; ++wave) {
-    bool asked = false;
-    for (Client* client : readers) asked |= client->ask_older();
-    if (!asked) return;
-    static_cast<void>(rest());
-  }
-  oracle_.complain("history goes back to the first item", "and after so many pages there are items left");
 }
 
 }  // namespace taut::sim

@@ -69,9 +69,11 @@ class World {
   void heal();
   /// Until nobody has anything to do. False: the process has crashed meanwhile.
   bool rest();
-  void settle(Dice& dice);
+  void settle();
   bool everybody_turns();
   [[nodiscard]] Client* any_connected(Dice& dice);
+  /// The links of some are dead in one direction or both, and not every end knows it.
+  [[nodiscard]] bool some_are_dying() const;
 
   const uint64_t seed_;
   uint64_t hash_ = 0xCBF2'9CE4'8422'2325ULL;
@@ -83,6 +85,7 @@ class World {
   Oracle oracle_;
   Blocks blocks_;
   Queues queues_{oracle_};
+  const Surroundings surroundings_{clock_, oracle_, blocks_, queues_, hash_};
   Server server_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<std::string> agents_;       ///< ids
