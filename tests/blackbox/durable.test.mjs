@@ -1,10 +1,9 @@
 // What a restart and a crash leave: acknowledged messages, once and in order, and everything that hangs on them.
 import assert from 'node:assert/strict';
-import { agent, talk, up_to, visitor } from './peer.mjs';
+import { agent, is_durable, talk, up_to, visitor } from './peer.mjs';
 import { kSlowness, scenario, scenario_on_shards } from './server.mjs';
 
 const kLingerMs = Math.min(1_000, Math.round(400 * kSlowness));
-const is_durable = (ref) => (frame) => frame.type === 'ack' && frame.level === 'durable' && frame.ref === ref;
 
 scenario_on_shards('an accepted ack is followed by a durable one, for repeats, too', [], async (server) => {
   const { a, v, c } = await talk(server);

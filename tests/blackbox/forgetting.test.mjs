@@ -4,7 +4,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { metrics } from './chatter.mjs';
-import { agent, open, talk, visitor } from './peer.mjs';
+import { agent, is_durable, open, talk, visitor } from './peer.mjs';
 import { postgres_scenario } from './postgres.mjs';
 import { admin_scenario_on_shards, scenario, within } from './server.mjs';
 
@@ -40,7 +40,7 @@ const exported = async (server, id) => (await server.api(`/v1/visitors/${id}/exp
 async function say(peer, c, count) {
   let ack;
   for (let i = 0; i < count; i++) ack = await peer.send(c, `${kSecret} ${i}`);
-  await peer.take((f) => f.type === 'ack' && f.level === 'durable' && f.ref === ack.ref);
+  await peer.take(is_durable(ack.ref));
 }
 
 /** Somebody else, of whom everything must stay. */
@@ -48,7 +48,7 @@ async function bystander(server) {
   const v = await visitor(server, 'bystander');
   const c = await open(v, 'support');
   const ack = await v.send(c, 'keep this');
-  await v.take((f) => f.type === 'ack' && f.level === 'durable' && f.ref === ack.ref);
+  await v.take(is_durable(ack.ref));
   return { c, last: ack.seq };
 }
 
@@ -92,7 +92,7 @@ admin_scenario_on_shards('a forgotten visitor is gone from memory, history and e
   assert.deepEqual(again.memory, { conversations: 0, items: 0 });
   const later = await open(v, 'sales');
   const ack = await v.send(later, 'a new beginning');
-  await v.take((f) => f.type === 'ack' && f.level === 'durable' && f.ref === ack.ref);
+  await v.take(is_durable(ack.ref));
   await server.crash();
   await (await visitor(server, 'v1', { resume: [{ conversation: later, epoch: 1, seq: 0 }] })).take('resumed');
   const gone = await visitor(server, 'v1', { resume: [{ conversation: c, epoch: 1, seq: 0 }] });

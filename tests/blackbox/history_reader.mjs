@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { metrics } from './chatter.mjs';
+import { is_durable } from './peer.mjs';
 import { within } from './server.mjs';
 
 /** Sends messages number from … to - 1; returns the last ack. */
@@ -12,7 +13,7 @@ export async function say_many(v, c, from, to) {
     for (let j = i; j < Math.min(i + 50, to); j++) sent.push(v.get('ack', { type: 'send', conversation: c, client_msg_id: `m${j}`, text: `text ${j}` }));
     last = (await Promise.all(sent)).at(-1);
   }
-  await v.take((f) => f.type === 'ack' && f.level === 'durable' && f.ref === last.ref);
+  await v.take(is_durable(last.ref));
   return last;
 }
 

@@ -214,5 +214,8 @@ export async function talk(server, { visitor_id = 'v1', agent_id = 'a1', group =
   return { a, v, c, assigned, seq: accepted.seq };
 }
 
+/** Is it the ack that says that what was sent under this ref is on the disk? */
+export const is_durable = (ref) => (frame) => frame.type === 'ack' && frame.level === 'durable' && frame.ref === ref;
+
 /** 1, 2, … n */
 export const up_to = (n, from = 1) => Array.from({ length: Math.max(0, n - from + 1) }, (_, i) => from + i);

@@ -1,6 +1,6 @@
 // Losing the connection and coming back: nothing lost, nothing twice, nothing out of order.
 import assert from 'node:assert/strict';
-import { Peer, agent, open, talk, up_to, visitor } from './peer.mjs';
+import { Peer, agent, is_durable, open, talk, up_to, visitor } from './peer.mjs';
 import { Server, kSlowness, scenario, scenario_on_shards } from './server.mjs';
 
 const at = (conversation, seq, epoch = 1) => ({ resume: [{ conversation, epoch, seq }] });
@@ -121,7 +121,7 @@ scenario('after a restart a resume is settled within one reconnect', [], async (
 scenario_on_shards('after a crash a resume from beyond the end is settled within one reconnect', [], async (server) => {
   const { v, c } = await talk(server);
   const { seq, ref } = await v.get('ack', { type: 'send', conversation: c, client_msg_id: 'm', text: 'hello' });
-  await v.take((f) => f.type === 'ack' && f.level === 'durable' && f.ref === ref);
+  await v.take(is_durable(ref));
   await server.crash();
   let cursor = { seq: seq + 3, epoch: 1 };
   const told = [];

@@ -1,6 +1,6 @@
 // Sends: one number for one client_msg_id, limits of a text, and text of every kind.
 import assert from 'node:assert/strict';
-import { agent, talk, up_to, visitor } from './peer.mjs';
+import { agent, is_durable, talk, up_to, visitor } from './peer.mjs';
 import { kCarrier, scenario, scenario_on_shards, websocket_only } from './server.mjs';
 
 // Elsewhere one send on a weak link became two messages: it comes twice in a row, twice at once and across a reconnect.
@@ -36,7 +36,7 @@ for (const end of ['restart', 'crash']) {
     const first = [];
     for (const peer of [v, a]) {
       const ack = await peer.get('ack', send('once'));
-      await peer.take((f) => f.type === 'ack' && f.level === 'durable' && f.ref === ack.ref);
+      await peer.take(is_durable(ack.ref));
       first.push(ack);
     }
     await server[end]();

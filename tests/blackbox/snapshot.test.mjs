@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { open, talk, up_to, visitor } from './peer.mjs';
+import { is_durable, open, talk, up_to, visitor } from './peer.mjs';
 import { kBinary, scenario, within } from './server.mjs';
 
 const kSegmentBytes = 4 << 20;
@@ -20,7 +20,7 @@ async function fill(v, c, from, count) {
     for (let j = i; j < i + 20; j++) sent.push(v.get('ack', { type: 'send', conversation: c, client_msg_id: `m${j}`, text: kText }));
     last = (await Promise.all(sent)).at(-1);
   }
-  await v.take((f) => f.type === 'ack' && f.level === 'durable' && f.ref === last.ref);
+  await v.take(is_durable(last.ref));
   return last;
 }
 

@@ -5,10 +5,8 @@ import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { open, talk, up_to, visitor } from './peer.mjs';
+import { is_durable, open, talk, up_to, visitor } from './peer.mjs';
 import { kSlowness, scenario, Server, within } from './server.mjs';
-
-const is_durable = (ref) => (frame) => frame.type === 'ack' && frame.level === 'durable' && frame.ref === ref;
 
 /** Sends until the journal takes nothing more; returns the last send that was accepted and is not on the disk. */
 async function send_until_refused(server, v, c, bytes) {
