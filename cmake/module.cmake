@@ -7,7 +7,7 @@
 #   x_nocompile.cc  must not compile: each `#ifdef CASE_…` of it is one test
 # ctest gives each test of x_test.cc a process of its own, but for those that TOGETHER, a filter of GoogleTest, names:
 # they share one, and what is slow to set up. With a sanitizer, whose processes take long to start, all of a module's
-# tests share four processes.
+# tests share four, or one if some of them are TOGETHER.
 # A test program's own files are compiled with TAUT_TEST_FLAGS behind the preset's: what a test tests is optimised as
 # the preset says, its own statements need no optimiser, which takes longer for them than for all that they test.
 # All presets but `release` and `profile` are unity builds: some files at a time are compiled as one, which takes a third

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Server, within } from './server.mjs';
+import { with_server, within } from './server.mjs';
 
 const kPrograms = '/usr/lib/postgresql/15/bin';
 
@@ -80,20 +80,13 @@ class Postgres {
   }
 }
 
-/** A scenario whose history is in a PostgreSQL of its own; `extra` as of Server.start(). */
-export function postgres_scenario(name, flags, body, extra = {}) {
+/** A scenario whose history is in a PostgreSQL of its own. */
+export function postgres_scenario(name, flags, body, options = {}) {
   test(name, { skip: !Postgres.available() && 'PostgreSQL is not installed' }, async (t) => {
     const postgres = await Postgres.create();
-    const server = await Server.start([...flags, '--store', postgres.url], extra);
     try {
-      await body(server, postgres);
-      for (const peer of server.peers) peer.drop();
-      await server.stop();
-    } catch (error) {
-      t.diagnostic(`standard error: ${server.stderr.slice(-2000)}`);
-      throw error;
+      await with_server(t, [...flags, '--store', postgres.url], options, (server) => body(server, postgres));
     } finally {
-      server.dispose();
       postgres.dispose();
     }
   });

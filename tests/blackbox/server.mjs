@@ -199,21 +199,24 @@ export class Server {
   }
 }
 
+/** Gives `body` a server of the test `t`, which it must leave as it stops without a complaint. */
+export async function with_server(t, flags, options, body) {
+  const server = await Server.start(flags, options);
+  try {
+    await body(server);
+    for (const peer of server.peers) peer.drop();
+    await server.stop();
+  } catch (error) {
+    if (server.stderr) t.diagnostic(`standard error: ${server.stderr.slice(-2000)}`);
+    throw error;
+  } finally {
+    server.dispose();
+  }
+}
+
 /** A test with a server of its own. `flags` go to `taut serve`. */
 export function scenario(name, flags, body, options = {}) {
-  test(name, async (t) => {
-    const server = await Server.start(flags, options);
-    try {
-      await body(server, t);
-      for (const peer of server.peers) peer.drop();
-      await server.stop();
-    } catch (error) {
-      if (server.stderr) t.diagnostic(`standard error: ${server.stderr.slice(-2000)}`);
-      throw error;
-    } finally {
-      server.dispose();
-    }
-  });
+  test(name, (t) => with_server(t, flags, options, (server) => body(server, t)));
 }
 
 /** The same scenario where everybody shares a thread and where nearly everybody crosses rings. */
