@@ -23,4 +23,7 @@ using Status = Result<void>;
 /// "what: No such file or directory" from errno as it is now. Any thread.
 [[nodiscard]] std::unexpected<Error> fail_errno(std::string what);
 
+/// For what only gives space back: if it fails, that space is lost and nothing else.
+inline void best_effort(const Status&) {}
+
 }  // namespace taut

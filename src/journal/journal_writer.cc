@@ -18,9 +18,6 @@ std::string parent_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// For what gives space back: if it fails, that space is lost and nothing else.
-void best_effort(const Status&) {}
-
 Status write_and_sync(File& file, uint64_t offset, std::span<const std::string_view> parts) {
   const Status written = file.write_at(offset, parts);
   return written ? file.sync_data() : written;

@@ -72,7 +72,7 @@ SnapshotWriter::SnapshotWriter(FileSystem& files, const std::string& directory, 
 SnapshotWriter::~SnapshotWriter() {
   if (file_ == nullptr) return;
   file_.reset();
-  static_cast<void>(files_->remove(part_path()));  // else the next attempt does it
+  best_effort(files_->remove(part_path()));  // else the next attempt does it
 }
 
 std::string SnapshotWriter::part_path() const {

@@ -43,8 +43,10 @@ class HistoryModel : public HistoryStore {
       if (const auto* facts = std::get_if<ConversationFacts>(&record.content)) take(record, *facts);
       if (const auto* item = std::get_if<Item>(&record.content)) take(record, *item);
       if (const auto* marks = std::get_if<Receipts>(&record.content)) take(*marks);
-      if (const auto* gone = std::get_if<Forgotten>(&record.content))
-        static_cast<void>(remove_visitor(gone->visitor));
+      if (const auto* gone = std::get_if<Forgotten>(&record.content)) {
+        if (const auto removed = remove_visitor(gone->visitor); !removed)
+          return std::unexpected(removed.error());
+      }
     }
     return {};
   }
